@@ -10,6 +10,7 @@ if every level has a tree.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, NamedTuple
@@ -107,7 +108,7 @@ class Absence(NamedTuple):
 def prove_absence(search: Search, claims: Claims, certify: Trees, claim: str) -> Absence:
     """Prove that a search has no answer; ``claims`` are of its sets, ``claim`` names the tree."""
     begin("certifying")
-    settling = Settling(claims, search, (), lambda _: search, certify)
+    settling = Settling(claims, search, (), lambda *_: search, certify)
     if certify is not False:
         settling.first(settling.effort)
     if settling.victims is not None or not settling.trees:
@@ -130,7 +131,8 @@ class Settling:
     """One decision whose levels are being settled.
 
     ``search`` has the best answer that is known; ``fresh`` makes a search with the same wishes that
-    nothing has narrowed, in which only some measures need tell workloads apart. ``certify`` says
+    nothing has narrowed, in which only some measures need tell workloads apart, and only some
+    positions give victims, if such are given. ``certify`` says
     whether to wait for trees, ``undecided`` whether time left a cap undecided.
 
     ``victims`` are those of the answer, by positions; ``levels`` are stated with its values;
@@ -142,7 +144,7 @@ class Settling:
     claims: Claims
     search: Search
     measures: Sequence[Measure]
-    fresh: Callable[[Sequence[Measure]], Search]
+    fresh: Callable[[Sequence[Measure], AbstractSet[int] | None], Search]
     certify: Trees = None
     undecided: bool = False
     victims: Sequence[int] | None = field(default=None, init=False)
@@ -261,18 +263,16 @@ class Settling:
 
         The multipliers that narrowed the boxes of trees narrow it, too.
         """
-        search = self.fresh([*(level.measure for level in self.levels), *measures])
-        search.deadline, search.cut = self.search.deadline, []
+        left = None
         if self.effort is not None:
             question = ask(self.claims)
             box, classes = question.root, question.rules.classes
             for multipliers in self.before.narrowed:
                 box = question.narrowed(box, multipliers)
             # An empty box says that no set is better, and a tree is to show that.
-            left = set(() if box.is_empty else classes.take(box.most))
-            left.update(self.victims or ())
-            members_of = search.classes.members
-            search.active = [k for k in search.active if not left.isdisjoint(members_of[k])]
+            left = {*(() if box.is_empty else classes.take(box.most)), *(self.victims or ())}
+        search = self.fresh([*(level.measure for level in self.levels), *measures], left)
+        search.deadline, search.cut = self.search.deadline, []
         for measure, most in self.claims.caps:
             search.limit(measure, most)
         for level in self.levels:

@@ -189,14 +189,14 @@ def check(some: Holders, everybody: dict[int, Holders]) -> None:
         assert getattr(columns, name).tolist() == [getattr(one, name) for one in some]
     assert columns.noted.tolist() == [one.remarks is not None for one in some]
     assert columns.dated.tolist() == [one.past is not None for one in some]
-    assert columns.identity.tolist() == [id(one.usage) for one in some]
+    held = [some.table.held[number].usage for number in columns.usage]
+    assert all(known is one.usage for known, one in zip(held, some, strict=True))
     assert columns.number.tolist() == [everybody[one.queue].index(one) for one in some]
     assert list(some.keys) == [one.key for one in some]
     first, which = some.alike
-    assert [some.shapes[id(one.usage)].names for one in some] == [one.names for one in some]
-    assert [first[number].usage is one.usage for number, one in zip(which, some, strict=True)] == [
-        True
-    ] * len(some)
+    of_each = [first[number] for number in which]
+    assert [one.names for one in of_each] == [one.names for one in some]
+    assert all(known.usage is one.usage for known, one in zip(of_each, some, strict=True))
     assert len({id(one.usage) for one in first}) == len(first)
 
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel, model_validator
 import planner
 from planner.commands.explain.kueue.record import parse_messages, resolve
 from planner.errors import InputError
-from planner.quota.kueue.holders import NOBODY, Admitted, Holders
+from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.snapshot import build_snapshot
 from planner.reader import Ignored, Source, read_loaded
 from planner.reader.source import Text
@@ -73,8 +73,10 @@ def seen(state: State) -> Any:
 
     def columns_of(some: Holders) -> Any:
         assert [(one.key, one.uid) for one in some.entries] == [(one.key, one.uid) for one in some]
-        assert [*some.columns.identity] == [id(one.usage) for one in some]
-        return [column.tolist() for column in some.columns._replace(identity=NOBODY.columns.queue)]
+        held = [some.table.held[number].usage for number in some.columns.usage]
+        assert all(known is one.usage for known, one in zip(held, some, strict=True))
+        # What holders hold is numbered otherwise where it was read by objects.
+        return [column.tolist() for column in some.columns._replace(usage=some.columns.number)]
 
     columns = {node: columns_of(some) for node, some in snapshot.admitted.items()}
     running_ = {node: [facts_of(one) for one in some] for node, some in snapshot.admitted.items()}

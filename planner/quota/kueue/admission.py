@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.quota.kueue.holders import Admitted, Columns, Holders
+from planner.quota.kueue.holders import Admitted, Columns, Held, Holders, Table
 from planner.quota.kueue.holding import (
     NEVER,
     Shape,
@@ -71,7 +71,6 @@ class Admissions:
         self._past_use: Final = past_use
         self._by_past: Final = {node_of[one.name] for one in queues if past_use.orders(one)}
         self._slices: Final = Slices(state.workloads)
-        self._made: Final[dict[int, Admitted]] = {}
 
     def holders(self) -> dict[int, Holders]:
         """Return the holders of each ClusterQueue in the order of the dump, by node."""
@@ -91,27 +90,13 @@ class Admissions:
         queue = node[facts.queue[places]]
         order = np.argsort(queue, kind="stable")
         places, queue = places[order], queue[order]
-        columns = self._columns(facts, places, queue, shapes)
+        table = self._table(facts, places, queue, shapes)
         begins = np.searchsorted(queue, nodes).tolist()
         ends = np.searchsorted(queue, nodes, "right").tolist()
         return {
-            one: self._of_queue(one, places[begin:end], columns.at(slice(begin, end)))
+            one: Holders(table, np.arange(begin, end))
             for one, begin, end in zip(nodes, begins, ends, strict=True)
         }
-
-    def _of_queue(self, node: int, places: NDArray[np.int64], columns: Columns) -> Holders:
-        columns = columns._replace(number=np.arange(len(places)))
-        if not len(places) or (self._made and self._made.keys() >= {*places.tolist()}):
-            found = Holders(map(self._made.__getitem__, places.tolist()))
-            found.columns = columns
-            return found
-
-        def make(number: int) -> Admitted:
-            place = int(places[number])
-            return self._made.get(place) or self._record(place, node)
-
-        entries = self._workloads.entries, places
-        return Holders.made_by(make, columns, entries, self._shapes.by_identity)
 
     def _record(self, place: int, node: int) -> Admitted:
         entry, past = self._workloads.entries[place], None
@@ -140,14 +125,14 @@ class Admissions:
         ]
         return places[np.array(holding, dtype=np.bool_)]
 
-    def _columns(
+    def _table(
         self,
         facts: FactColumns,
         places: NDArray[np.int64],
         queue: NDArray[np.int64],
         shapes: Mapping[int, Shape],
-    ) -> Columns:
-        """Return the columns of holders, which are not numbered yet; equal to their records'."""
+    ) -> Table:
+        """Return the table of holders at some places, in their queues; equal to their records."""
         size, now_s, entries = len(places), self._moment[1], self._workloads.entries
         nobody, holding = np.zeros(size, dtype=np.bool_), facts.holding[places]
         priority = facts.priority[places]
@@ -157,9 +142,10 @@ class Admissions:
         unknown = np.where(facts.reserved[places], _NEVER_S, now_s)
         reserved_s = np.where(np.isnan(facts.reserved_s[places]), unknown, facts.reserved_s[places])
         running_s = now_s - facts.started_s[places]
-        pods, identity = np.zeros((2, 1 + facts.holdings), dtype=np.int64)
+        pods, usage = np.zeros((2, 1 + facts.holdings), dtype=np.int64)
+        held = Held()
         for number, shape in shapes.items():
-            pods[number], identity[number] = shape.pods, id(shape.usage)
+            pods[number], usage[number] = shape.pods, held.number_of(shape)
         columns = Columns(
             queue,
             priority,
@@ -169,18 +155,22 @@ class Admissions:
             np.where(running_s > 0, running_s, 0).astype(np.int64),
             facts.has_remarks[places],
             np.isin(queue, [*self._by_past]) if self._by_past else nobody,
-            identity[holding],
-            np.zeros(size, dtype=np.int64),
+            usage[holding],
+            np.arange(size) - np.searchsorted(queue, queue),
         )
+        made: dict[int, Admitted] = {}
         objects = np.flatnonzero(~facts.are_facts[places])
         if objects.size:
-            pairs = zip(places[objects].tolist(), queue[objects].tolist(), strict=True)
-            self._made.update((place, self._record(place, node)) for place, node in pairs)
-            of_records = Columns.of(self._made.values())
+            made = {at: self._record(int(places[at]), int(queue[at])) for at in objects.tolist()}
+            of_records = Columns.of(made.values(), [*map(held.number_of, made.values())])
             columns = Columns._make(map(np.copy, columns))
-            for column, values in zip(columns, of_records, strict=True):
+            for column, values in zip(columns[:-1], of_records, strict=False):
                 column[objects] = values
-        return columns
+
+        def make(row: int) -> Admitted:
+            return made.get(row) or self._record(int(places[row]), int(queue[row]))
+
+        return Table(entries, places, columns, held.some, make)
 
 
 def as_admitted(

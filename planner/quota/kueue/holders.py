@@ -1,14 +1,15 @@
-"""Workloads that hold quota, as columns and as records."""
+"""Workloads that hold quota: rows of one table, whose columns say who matters."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cached_property
-from itertools import accumulate, chain, repeat
+from itertools import chain, repeat
 from operator import is_not, itemgetter
-from typing import Any, Final, NamedTuple, Self, cast, overload
+from typing import Any, Final, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +76,7 @@ class Columns(NamedTuple):
 
     - ``queue``, ``priority``, ``evicted``, ``pods``, ``reserved_s``, ``running_s``: As `Admitted`.
     - ``noted``, ``dated``: Whether a holder has remarks, and whether it has past use.
-    - ``identity``: The ``id`` of its ``usage``: holders of equal usage in a snapshot share that.
+    - ``usage``: The number of what it holds: holders with the same number share their ``usage``.
     - ``number``: Its place among all holders of its queue.
     """
 
@@ -87,12 +88,12 @@ class Columns(NamedTuple):
     running_s: IntArray
     noted: NDArray[np.bool_]
     dated: NDArray[np.bool_]
-    identity: IntArray
+    usage: IntArray
     number: IntArray
 
     @classmethod
-    def of(cls, some: Collection[Admitted]) -> Columns:
-        """Read the columns of holders; they are numbered from 0, as if all were of one queue."""
+    def of(cls, some: Collection[Admitted], usage: Sequence[int]) -> Columns:
+        """Read the columns of holders of one queue; ``usage`` are the numbers of what they hold."""
 
         def read(name: str, kind: type[np.generic]) -> NDArray[Any]:
             return np.fromiter(map(_READERS[name], some), kind, len(some))
@@ -106,18 +107,13 @@ class Columns(NamedTuple):
             read("running_s", np.int64),
             is_said(map(_READERS["remarks"], some), len(some)),
             is_said(map(_READERS["past"], some), len(some)),
-            np.fromiter(map(id, map(_READERS["usage"], some)), np.int64, len(some)),
+            np.array(usage, dtype=np.int64),
             np.arange(len(some)),
         )
 
-    def at(self, places: IntArray | slice) -> Columns:
-        """Return the columns of the holders at these places."""
-        return Columns._make(column[places] for column in self)
-
-    @classmethod
-    def joined(cls, parts: Iterable[Columns]) -> Columns:
-        """Return the columns of all parts, one part after the other."""
-        return cls._make(map(np.concatenate, zip(*parts, strict=True)))
+    def at(self, rows: IntArray | slice) -> Columns:
+        """Return the columns of the holders in these rows."""
+        return Columns._make(column[rows] for column in self)
 
 
 def is_said(values: Iterable[object], size: int) -> NDArray[np.bool_]:
@@ -131,55 +127,114 @@ _FEW: Final = 100
 """Up to so many holders are put in order by Python alone: arrays would take longer."""
 
 
-class Holders(Sequence[Admitted]):
-    """C workloads that hold quota, in some order: their fields as columns, and each as a record.
+class Held:
+    """What holders hold, each once and numbered: those that share their ``usage`` are the same."""
 
-    A large state has a million holders, of which a plan looks at some hundred: columns say who
-    matters, and a record is made when it is asked for, once. These are all holders of a queue, or
-    others joined (``parts``), or some of others (``source``: these, and the places among them).
-    ``entries`` has the key and the UID of each: its record, or the workload as the state keeps it;
-    ``shapes`` has, by identity as in the columns, what has the ``usage`` and ``names``.
+    def __init__(self) -> None:
+        self.some: Final[list[Admitted | Shape]] = []
+        self._numbers: Final[dict[int, int]] = {}
+
+    def number_of(self, one: Admitted | Shape) -> int:
+        """Return the number of what ``one`` holds."""
+        number = self._numbers.setdefault(id(one.usage), len(self.some))
+        if number == len(self.some):
+            self.some.append(one)
+        return number
+
+
+class Table:
+    """H workloads that hold quota, queue by queue, each a record when it is asked for.
+
+    A large state has a million holders, of which a plan looks at some hundred. ``entries`` have the
+    key and the UID of each, in the row ``taken`` (H,) has its place there; ``held`` has the
+    ``usage`` and the ``names`` of each number in ``columns.usage``; ``make`` makes a record, once.
     """
 
-    parts: Sequence[Holders] = ()
-    source: tuple[Holders, IntArray] | None = None
-    _make: Callable[[int], Admitted] | None = None
-
-    def __init__(self, some: Iterable[Admitted] = ()) -> None:
-        """Hold all holders of a queue, whose records exist already."""
-        self._records: list[Admitted | None] = [*some]
-
-    @classmethod
-    def made_by(
-        cls,
-        make: Callable[[int], Admitted],
+    def __init__(
+        self,
+        entries: Sequence[Admitted | Entry],
+        taken: IntArray,
         columns: Columns,
-        entries: tuple[Sequence[Entry], IntArray],
-        shapes: Mapping[int, Shape],
-    ) -> Self:
-        """Return all holders of a queue, of which ``make`` makes the record at a place.
-
-        ``entries`` are the workloads of the state, and the places of the holders among them.
-        """
-        found = cls()
-        found._records, found._make, found.taken = [None] * len(columns.queue), make, entries
-        found.columns, found.shapes = columns, shapes
-        return found
+        held: Sequence[Admitted | Shape],
+        make: Callable[[int], Admitted],
+    ) -> None:
+        self.columns: Final = columns
+        self.held: Final = held
+        self._entries: Final = entries
+        self._taken: Final = taken
+        self._make: Final = make
+        self._made: Final[dict[int, Admitted]] = {}
 
     @classmethod
-    def joined(cls, parts: Iterable[Holders]) -> Self:
-        """Return the holders of several queues, one part after the other."""
-        found = cls()
-        found.parts = [part for part in parts if part]
-        found._records = [None] * sum(map(len, found.parts))
+    def of(cls, records: Sequence[Admitted]) -> Table:
+        """Return the table of records that exist already, all of one queue."""
+        held = Held()
+        columns = Columns.of(records, [*map(held.number_of, records)])
+        return cls(records, columns.number, columns, held.some, records.__getitem__)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Holders]) -> Table:
+        """Return the table of holders that stand in several tables."""
+        begins, held, usage = [0], Held(), list[IntArray]()
+        for part in parts:
+            begins.append(begins[-1] + len(part))
+            some, which = part.alike
+            usage.append(np.array([*map(held.number_of, some)], dtype=np.int64)[which])
+
+        def make(row: int) -> Admitted:
+            part = bisect_right(begins, row) - 1
+            return parts[part][row - begins[part]]
+
+        columns = map(np.concatenate, zip(*(part.columns for part in parts), strict=True))
+        joined = Columns._make(columns)._replace(usage=np.concatenate(usage))
+        entries = [*chain.from_iterable(part.entries for part in parts)]
+        return cls(entries, np.arange(len(entries)), joined, held.some, make)
+
+    def record(self, row: int) -> Admitted:
+        """Return the record of a row."""
+        found = self._made.get(row)
+        if found is None:
+            found = self._made[row] = self._make(row)
         return found
+
+    def entries_at(self, rows: IntArray) -> Iterator[Admitted | Entry]:
+        """Yield what has the key and the UID of the holders in these rows."""
+        return map(self._entries.__getitem__, self._taken[rows].tolist())
+
+
+class Holders(Sequence[Admitted]):
+    """C workloads that hold quota, in some order: ``rows`` (C,) of a ``table``.
+
+    ``among`` are those from which they were chosen, and which others may have been chosen from,
+    too.
+    """
+
+    def __init__(self, table: Table, rows: IntArray, among: Holders | None = None) -> None:
+        self.table: Final = table
+        self.rows: Final = rows
+        self._among: Final = among
+
+    @classmethod
+    def of(cls, records: Iterable[Admitted]) -> Holders:
+        """Return all holders of a queue, whose records exist already."""
+        table = Table.of([*records])
+        return cls(table, np.arange(len(table.columns.queue)))
+
+    @classmethod
+    def joined(cls, parts: Iterable[Holders]) -> Holders:
+        """Return the holders of several queues, one part after the other."""
+        some = [part for part in parts if part]
+        if not some:
+            return NOBODY
+        if all(part.table is some[0].table for part in some):
+            return cls(some[0].table, np.concatenate([part.rows for part in some]))
+        table = Table.joined(some)
+        return cls(table, np.arange(len(table.columns.queue)))
 
     def at(self, places: Sequence[int] | IntArray) -> Holders:
         """Return the holders at these places, in their order."""
-        found = Holders()
-        found.source = self, np.asarray(places, dtype=np.int64)
-        found._records = [None] * len(places)
-        return found
+        chosen = self.rows[np.asarray(places, dtype=np.int64)]
+        return Holders(self.table, chosen, self if self._among is None else self._among)
 
     def order(self, kind: IntArray) -> IntArray:
         """Return the places in Kueue's order of candidates, without past use: (C,).
@@ -204,11 +259,10 @@ class Holders(Sequence[Admitted]):
 
         The same for all that ask about some of one tree, whichever lists these are in.
         """
-        if self.source is not None:
-            whole, places = self.source
-            at = np.full(len(whole), -1, dtype=np.int64)
-            at[places] = np.arange(len(places))
-            found = at[whole.by_rank]
+        if self._among is not None:
+            at = np.full(len(self.table.columns.queue), -1, dtype=np.int64)
+            at[self.rows] = np.arange(len(self))
+            found: IntArray = at[self._among.rows[self._among.by_rank]]
             return found[found >= 0]
         newest = -self.columns.reserved_s
         order = np.lexsort((newest, self.columns.priority))  # which sorts by its last key first
@@ -222,39 +276,14 @@ class Holders(Sequence[Admitted]):
         in_run[:-1] |= equal
         tied = order[in_run]
         # Nearly in order already, which Python's sort makes use of.
-        keys = [*zip(run[in_run].tolist(), (one.uid for one in self.entries_at(tied)), strict=True)]
+        uids = (one.uid for one in self.table.entries_at(self.rows[tied]))
+        keys = [*zip(run[in_run].tolist(), uids, strict=True)]
         order[in_run] = tied[sorted(range(len(keys)), key=keys.__getitem__)]
         return order
 
-    def entries_at(self, places: IntArray) -> Iterator[Admitted | Entry]:
-        """Yield what has the key and the UID of the holders at these places."""
-        if self.taken is None:
-            return map(self.entries.__getitem__, places.tolist())
-        every, taken = self.taken
-        return map(every.__getitem__, taken[places].tolist())
-
-    @property
-    def _is_whole(self) -> bool:
-        """Whether these are all holders of a queue."""
-        return not self.parts and self.source is None
-
-    @property
-    def by_queue(self) -> Mapping[int, Holders]:
-        """All holders of each queue that these are taken from."""
-        # A queue's own are not kept by themselves: that would be a reference cycle.
-        if self._is_whole:
-            return dict.fromkeys(self.columns.queue[:1].tolist(), self)
-        return self._taken_from
-
-    @cached_property
-    def _taken_from(self) -> Mapping[int, Holders]:
-        if self.source is not None:
-            return self.source[0].by_queue
-        return dict(chain.from_iterable(part.by_queue.items() for part in self.parts))
-
     def __len__(self) -> int:
         """Return C."""
-        return len(self._records)
+        return len(self.rows)
 
     @overload
     def __getitem__(self, place: int) -> Admitted: ...
@@ -265,109 +294,49 @@ class Holders(Sequence[Admitted]):
     def __getitem__(self, place: int | slice) -> Admitted | tuple[Admitted, ...]:
         """Return the record at a place, or the records of a slice."""
         if isinstance(place, slice):
-            return tuple(self[one] for one in range(*place.indices(len(self))))
-        found = self._records[place]
-        if found is None:
-            place %= len(self)
-            if self._make is not None:
-                found = self._make(place)
-            else:
-                queue, number = self.columns.queue, self.columns.number
-                found = self.by_queue[int(queue[place])][int(number[place])]
-            self._records[place] = found
-        return found
+            return tuple(map(self.table.record, self.rows[place].tolist()))
+        return self.table.record(int(self.rows[place]))
 
     def __iter__(self) -> Iterator[Admitted]:
         """Yield all records."""
-        if self._is_whole and self._make is None:
-            return cast("Iterator[Admitted]", iter(self._records))
-        return map(self.__getitem__, range(len(self)))
-
-    @cached_property
-    def taken(self) -> tuple[Sequence[Entry], IntArray] | None:
-        """The workloads of the state, and the place of each holder, unless records have those."""
-        if self.source is not None:
-            whole = self.source[0].taken
-            return None if whole is None else (whole[0], whole[1][self.source[1]])
-        some = [part.taken for part in self.parts]
-        known = [one for one in some if one is not None]
-        if not known or len(known) < len(some) or any(one[0] is not known[0][0] for one in known):
-            return None
-        return known[0][0], np.concatenate([places for _, places in known])
-
-    @cached_property
-    def entries(self) -> Sequence[Admitted | Entry]:
-        """What has the key and the UID of each holder."""
-        if self.taken is not None:
-            return [*self.entries_at(np.arange(len(self)))]
-        if self.parts:
-            return [*chain.from_iterable(part.entries for part in self.parts)]
-        if self.source is not None:
-            return [*self.source[0].entries_at(self.source[1])]
-        return [*self]
-
-    @cached_property
-    def shapes(self) -> Mapping[int, Admitted | Shape]:
-        """What has the ``usage`` and ``names`` of these holders, by the identity of the usage."""
-        if self.source is not None:
-            return self.source[0].shapes
-        if not self.parts:
-            return {id(one.usage): one for one in self}
-        different = {id(part.shapes): part.shapes for part in self.parts}
-        return dict(chain.from_iterable(one.items() for one in different.values()))
+        return map(self.table.record, self.rows.tolist())
 
     @cached_property
     def columns(self) -> Columns:
         """The columns of these holders."""
-        if self.parts:
-            return Columns.joined(part.columns for part in self.parts)
-        if self.source is not None:
-            whole, places = self.source
-            return whole.columns.at(places)
-        return Columns.of(self)
+        return self.table.columns.at(self.rows)
+
+    @property
+    def entries(self) -> Iterator[Admitted | Entry]:
+        """What has the key and the UID of each holder."""
+        return self.table.entries_at(self.rows)
 
     @cached_property
     def keys(self) -> Sequence[str]:
         """The keys of the holders, ``namespace/name``: (C,)."""
-        return [one.key for one in self.entries_at(np.arange(len(self)))]
+        return [one.key for one in self.entries]
 
     @cached_property
     def alike(self) -> tuple[Sequence[Admitted | Shape], IntArray]:
         """Different usages with the names, and for each holder the number of its usage: (C,)."""
-        if self.source is not None:
-            whole, places = self.source
-            every, numbers = whole.alike
-            there = np.bincount(numbers[places], minlength=len(every)) > 0
-            some = [every[number] for number in np.flatnonzero(there).tolist()]
-            return some, (np.cumsum(there) - 1)[numbers[places]]
-        identities, which = np.unique(self.columns.identity, return_inverse=True)
-        return [self.shapes[one] for one in identities.tolist()], which.astype(np.int64)
+        held, numbers = self.table.held, self.columns.usage
+        there = np.bincount(numbers, minlength=len(held)) > 0
+        some = [held[number] for number in np.flatnonzero(there).tolist()]
+        return some, (np.cumsum(there) - 1)[numbers]
 
     def places_of(self, some: Holders) -> IntArray:
         """Return the place of each holder of ``some`` among these, -1 if it is not here: (C,).
 
-        ``self`` must be joined of all holders of some queues.
+        These must be all holders of some queues, one after the other.
         """
-        size = 1 + max(self._begins, default=0)
-        begins = np.full(max(size, 1 + int(some.columns.queue.max(initial=0))), -(2**62))
-        begins[[*self._begins]] = [*self._begins.values()]
-        places: IntArray = begins[some.columns.queue] + some.columns.number
+        first = np.flatnonzero(self.columns.number == 0)
+        own, asked = self.columns.queue[first], some.columns.queue
+        size = 1 + max(int(own.max(initial=0)), int(asked.max(initial=0)))
+        begins = np.full(size, -(2**62))
+        begins[own] = first
+        places: IntArray = begins[asked] + some.columns.number
         places[places < 0] = -1
         return places
 
-    def place_of(self, one: Admitted) -> int:
-        """Return the place of a record of one of these, which are joined as for ``places_of``."""
-        return self._begins[one.queue] + self.by_queue[one.queue].number_of(one)
 
-    def number_of(self, made: Admitted) -> int:
-        """Return the place of a record that was made here; unlike ``index``, make no others."""
-        return self._records.index(made)
-
-    @cached_property
-    def _begins(self) -> Mapping[int, int]:
-        """Where the holders of each queue begin."""
-        sizes = accumulate(map(len, self.parts), initial=0)
-        return {int(one.columns.queue[0]): at for one, at in zip(self.parts, sizes, strict=False)}
-
-
-NOBODY: Final = Holders()
+NOBODY: Final = Holders.of(())

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, lru_cache
-from itertools import chain
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -300,11 +299,6 @@ class Shapes:
     def named(self) -> Iterable[AbstractSet[FlavorResource]]:
         """The different sets of fr that shapes name."""
         return self._names
-
-    @cached_property
-    def by_identity(self) -> Mapping[int, Shape]:
-        """All shapes by the ``id`` of their usage, once each workload was asked for."""
-        return {id(one.usage): one for one in chain(self._seen.values(), self._known.values())}
 
     def of(self, entry: Entry) -> Shape:
         """Return what an admitted workload holds; ``entry`` must live as long as this is in use."""

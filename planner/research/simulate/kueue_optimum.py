@@ -55,7 +55,7 @@ def optimum(  # noqa: PLR0913, PLR0917 - what decides
     deadline = Deadline.after(asked.time_limit)
     # The seconds for which workloads have run are brought up to the clock of the snapshot.
     now = {
-        node: Holders(
+        node: Holders.of(
             one._replace(running_s=seconds_since(one.started_at, snapshot.now)) for one in some
         )
         for node, some in snapshot.admitted.items()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -69,22 +71,33 @@ def set_up(
 
     Raises `UnsupportedError` if a term of the profile cannot be known from the state.
     """
-    # Whom the only attempt spares is never a victim, and is in no class.
-    spared = planning.restricted & planning.only_borrows
-    costs = planning.table.telling_apart(profile.terms)
-    costs += alone_in_class(len(planning.problem.workloads), apart)
-    classes = build_classes(
-        planning.problem, planning.eligible & ~spared, planning.restricted, costs
-    )
-    search = Search(planning, classes, deadline, list(range(len(classes))))
+    search = _search(planning, profile, deadline, apart)
     if greedy.victims and not greedy.outside_rules:
-        counts = classes.counts(planning.greedy_positions())
+        counts = search.classes.counts(planning.greedy_positions())
         if counts is None:
             message = "the model has no candidate for one of Kueue's own victims"
             raise InternalError(message)
         search.incumbent = counts
     bind(search, profile)
     return search
+
+
+def _search(
+    planning: Planning,
+    profile: Profile,
+    deadline: Deadline,
+    apart: Collection[int] = (),
+    left: AbstractSet[int] | None = None,
+) -> Search:
+    """Return a search over the classes of a profile; of victims that are ``left``, if given."""
+    # Whom the only attempt spares is never a victim, and is in no class.
+    eligible = planning.eligible & ~(planning.restricted & planning.only_borrows)
+    if left is not None:
+        eligible &= np.isin(np.arange(eligible.size), [*left])
+    costs = planning.table.telling_apart(profile.terms)
+    costs += alone_in_class(len(planning.problem.workloads), apart)
+    classes = build_classes(planning.problem, eligible, planning.restricted, costs)
+    return Search(planning, classes, deadline, list(range(len(classes))))
 
 
 def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
@@ -116,10 +129,12 @@ def settling_of(planning: Planning, profile: Profile, prepared: Prepared) -> Set
     """Return what settles the levels of a search whose caps are bound."""
     search, capped = prepared.search, prepared.capped
 
-    def fresh(measures: Sequence[Measure]) -> Search:
+    def fresh(measures: Sequence[Measure], left: AbstractSet[int] | None) -> Search:
         # What wishes bound stays among the levels and caps, which tell workloads apart.
         few = replace(profile, levels=(*measures, *profile.wishes.most))
-        return set_up(planning, few, search.deadline, prepared.greedy)
+        found = _search(planning, few, search.deadline, left=left)
+        bind(found, few)
+        return found
 
     claims = planning.claims(profile, capped.kept)
     given = claims, search, profile.levels, fresh, planning.certify

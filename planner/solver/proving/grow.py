@@ -304,10 +304,11 @@ class _Growth:
         """Return the leaf that closes a whole level by one sum of rows, if a program finds one.
 
         A sum of rows is shorter than a tree, and a reader can add it up. A wide box is narrowed
-        first: its program is large, and its narrowing serves the levels that follow, too.
+        first: its program is large, and its narrowing serves the levels that follow, too. The tree
+        of a narrow one is short, and a small plan then needs no solver at all.
         """
         is_level = any(bounded.name == BETTER for bounded in self.question.bounds)
-        if self.steps or not is_level or _width(look.box) > self.some:
+        if self.steps or not is_level or not FEW < _width(look.box) <= self.some:
             return None
         found = self._suggest(look, BETTER)
         closing = None if found is None else _contradiction(look, found)

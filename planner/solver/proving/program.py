@@ -7,6 +7,7 @@ nothing: the caller rounds them to integers and checks the sum exactly.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -369,8 +370,8 @@ class _Program:
         # What a row is missed by is a column after all others.
         rows, columns = np.append(self.row_of, np.arange(height)), np.append(self.columns, missed)
         values = np.append(self.values, np.ones(height))
-        for entry in zip(rows.tolist(), columns.tolist(), values.tolist(), strict=True):
-            program.add_term_to_constraint(*entry)
+        entries = rows.tolist(), columns.tolist(), values.tolist()
+        deque(map(program.add_term_to_constraint, *entries), maxlen=0)
         iterations = ITERATIONS * (width + 2 * height)
         engine.set_solver_specific_parameters(
             # Without preprocessing its points are nearer to the measure, and small programs faster.

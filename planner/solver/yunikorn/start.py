@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final
 
@@ -184,8 +185,12 @@ def _search(
     claims = planning.claims(profile, found.capped.kept, spare=found.spare)
     undecided, levels = found.capped.undecided, profile.levels
 
-    def fresh(_: Sequence[Measure]) -> Search:
-        return found.wished.fork()
+    def fresh(_: Sequence[Measure], left: AbstractSet[int] | None) -> Search:
+        search = found.wished.fork()
+        if left is not None:
+            members = search.classes.members
+            search.active = [k for k in search.active if not left.isdisjoint(members[k])]
+        return search
 
     given = claims, found.search, levels, fresh, planning.certify
     proved = Settling(*given, undecided=undecided).settle()

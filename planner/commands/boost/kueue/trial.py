@@ -63,7 +63,7 @@ class Trial:
         admitted = {
             queue: workloads  # what a queue's own columns say is read once
             if changed.isdisjoint(workloads.keys)
-            else Holders(
+            else Holders.of(
                 one._replace(priority=priorities[one.key]) if one.key in changed else one
                 for one in workloads
             )

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -75,8 +74,7 @@ def build_forest(snapshot: Snapshot, entrants: Sequence[Entrant]) -> Forest:
     trees = {e.tree: e.ways[0].problem for e in entrants if e.ways}
     sizes = [len(problem.names) for problem in trees.values()]
     offsets = [sum(sizes[:n]) for n in range(len(sizes))]
-    parts = (problem.workloads.parts for problem in trees.values())
-    workloads = Holders.joined(chain.from_iterable(parts))
+    workloads = Holders.joined(problem.workloads for problem in trees.values())
     allowed = np.zeros(len(workloads), dtype=np.bool_)
     for entrant in entrants:
         for way in entrant.ways:
