@@ -47,7 +47,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     workload is too large to add its cost up exactly.
     """
     if costs is not None:
-        held = {workload.key for group in snapshot.admitted.values() for workload in group}
+        held = {key for holders in snapshot.admitted.values() for key in holders.keys}
         for name in costs:
             if name not in held:
                 found = f"there is no workload {name} that holds quota"

@@ -316,6 +316,10 @@ class Holders(Sequence[Admitted]):
         """The keys of the holders, ``namespace/name``: (C,)."""
         return [one.key for one in self.entries]
 
+    def find(self, key: str) -> Admitted | None:
+        """Return the holder with a key, if it is here; no other record is made."""
+        return self[self.keys.index(key)] if key in self.keys else None
+
     @cached_property
     def alike(self) -> tuple[Sequence[Admitted | Shape], IntArray]:
         """Different usages with the names, and for each holder the number of its usage: (C,)."""

@@ -416,7 +416,10 @@ class _Growth:
         for bounded in reversed(self.question.bounds):
             if bounded.most == 0 and bounded.is_of_a_priority:
                 continue  # the root box has no victims of that priority
-            if _width(box) <= FEW or look.layers.find(bounded.name) is None:
+            # What a first narrowing leaves is split with less effort than it is narrowed again.
+            if _width(box) <= (SOME if self.steps else FEW):
+                break
+            if look.layers.find(bounded.name) is None:
                 continue
             found = self._suggest(look, bounded.name)
             multipliers = {} if found is None else _exact(look, found)

@@ -107,14 +107,10 @@ class Setting(Struct, frozen=True, dict=True):
     def holder(self, key: str, queue: str) -> Admitted | None:
         """Return the workload with a key if it holds quota, looked for in ``queue`` first."""
         snapshot = self.snapshot
-        said = snapshot.admitted.get(snapshot.node_of.get(queue, -1), ())
-        here = next((one for one in said if one.key == key), None)
-        return self.holders.get(key) if here is None else here
-
-    @cached_property
-    def holders(self) -> Mapping[str, Admitted]:
-        """All workloads that hold quota, by key."""
-        return {w.key: w for workloads in self.snapshot.admitted.values() for w in workloads}
+        here = snapshot.admitted.get(snapshot.node_of.get(queue, -1))
+        found = None if here is None else here.find(key)
+        others = (one.find(key) for one in snapshot.admitted.values())
+        return found or next(filter(None, others), None)
 
     @cached_property
     def _sides(self) -> dict[int, tuple[int, ...] | None]:
