@@ -20,12 +20,12 @@ from planner.quota.kueue.holding import (
     NEVER,
     Shape,
     Shapes,
-    Unsettled,
     effective_priority,
     holding_of,
     is_concurrent,
     progress_of,
     queue_order_time,
+    shape_of,
 )
 from planner.quota.kueue.past_use import PastUse
 from planner.quota.kueue.slices import Slices
@@ -184,8 +184,7 @@ def as_admitted(
 
     Without a reservation, ``now`` counts as the time of its reservation.
     """
-    shape = Unsettled(holding_of(workload, configuration), set())
-    shape.settle(index)
+    shape = shape_of(holding_of(workload, configuration), index)
     moment = now, now.timestamp()
     return _admitted(configuration, moment, ((workload,), 0, node), workload, shape, None)
 

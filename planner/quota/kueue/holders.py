@@ -316,6 +316,12 @@ class Holders(Sequence[Admitted]):
         """The keys of the holders, ``namespace/name``: (C,)."""
         return [one.key for one in self.entries]
 
+    def place_of(self, one: Admitted) -> int:
+        """Return the place of a holder, which must be one of these."""
+        places = np.flatnonzero(self.columns.queue == one.queue)
+        keys = [each.key for each in self.table.entries_at(self.rows[places])]
+        return int(places[keys.index(one.key)])
+
     def find(self, key: str) -> Admitted | None:
         """Return the holder with a key, if it is here; no other record is made."""
         return self[self.keys.index(key)] if key in self.keys else None

@@ -7,11 +7,11 @@ Source: docs/semantics/kueue.md §2.1, §2.3 and §2.4; kueue ff69552e pkg/workl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -236,69 +236,44 @@ def queue_order_time(entry: Entry, configuration: Configuration, *, moved: bool 
 _Key = tuple[object, ...]
 
 
-class Shape:
+class Shape(NamedTuple):
     """What a workload holds: amounts per fr, the fr it names a flavor for, the pods that run.
 
-    ``usage`` and ``names`` have indices of fr; shapes that name the same fr share one ``names``.
+    ``usage`` and ``names`` have indices of fr.
     """
 
-    __slots__ = ("names", "pods", "usage")
-
-    def __init__(self, usage: dict[int, int], names: set[int], pods: int) -> None:
-        self.usage: Final = usage
-        self.names: Final = names
-        self.pods: Final = pods
+    usage: Mapping[int, int]
+    names: AbstractSet[int]
+    pods: int
 
 
-class Unsettled(Shape):
-    """A shape whose ``usage`` and ``names`` are empty until all fr have their indices."""
-
-    __slots__ = ("holding",)
-
-    def __init__(self, holding: Holding, names: set[int]) -> None:
-        super().__init__({}, names, holding.pods)
-        self.holding: Final = holding
-
-    def settle(self, index: Mapping[FlavorResource, int]) -> None:
-        """Fill ``usage`` and ``names``, now that every fr has its index."""
-        for fr, amount in self.holding.amounts.items():
-            self.usage[index[fr]] = amount
-        # Shared by all shapes that name the same fr: the first to be settled fills it for all.
-        if not self.names:
-            self.names.update([index[fr] for fr in self.holding.named])
+def shape_of(holding: Holding, index: Mapping[FlavorResource, int]) -> Shape:
+    """Return the shape of what a workload holds, all of whose fr have an index."""
+    usage = {index[fr]: amount for fr, amount in holding.amounts.items()}
+    return Shape(usage, {index[fr] for fr in holding.named}, holding.pods)
 
 
 class _Form(NamedTuple):
-    """What podsets of one layout share, if all its fr have quotas: indices of fr, and shapes."""
+    """What podsets of one layout share, if all its amounts have a named flavor."""
 
     places: Sequence[int]
-    names: set[int]
+    names: AbstractSet[int]
     known: dict[tuple[tuple[int, ...], int], Shape]
 
 
 class Shapes:
     """What workloads of one state hold, worked out once for all that hold the same amounts.
 
-    A dump of 100,000 workloads has some hundred shapes. ``index`` has the fr that have quotas.
-
-    Iterating yields the `Unsettled` shapes, in the order in which workloads first have them.
+    A dump of 100,000 workloads has some hundred shapes. ``index`` has the fr that have quotas;
+    further ones get their indices as workloads first hold or name them.
     """
 
-    def __init__(self, configuration: Configuration, index: Mapping[FlavorResource, int]) -> None:
+    def __init__(self, configuration: Configuration, index: dict[FlavorResource, int]) -> None:
         self._configuration = configuration
         self._index = index
-        self._known: dict[_Key, Unsettled] = {}
-        self._names: dict[AbstractSet[FlavorResource], set[int]] = {}
+        self._known: dict[_Key, Shape] = {}
         self._forms: dict[Layout, _Form | None] = {}
         self._seen: dict[tuple[int, int], Shape] = {}
-
-    def __iter__(self) -> Iterator[Unsettled]:
-        return iter(self._known.values())
-
-    @property
-    def named(self) -> Iterable[AbstractSet[FlavorResource]]:
-        """The different sets of fr that shapes name."""
-        return self._names
 
     def of(self, entry: Entry) -> Shape:
         """Return what an admitted workload holds; ``entry`` must live as long as this is in use."""
@@ -312,10 +287,9 @@ class Shapes:
         # Equal parts are mostly one object (see the reader); if not, nothing but time is lost.
         assignments = status.admission.pod_set_assignments if status.admission else ()
         key = (id(assignments), status.reclaimable_pods, id(entry.spec.pod_sets))
-        shape = self._known.get(key)
-        if shape is None:
-            shape = self._known[key] = self._shape(holding_of(entry, self._configuration))
-        return shape
+        if key not in self._known:
+            self._known[key] = self._shape(holding_of(entry, self._configuration))
+        return self._known[key]
 
     def _by_facts(self, facts: Facts) -> Shape:
         if len(facts.held) == 1:  # almost every workload: one podset, of which all pods run
@@ -328,20 +302,22 @@ class Shapes:
                     found = form.known[amounts, pods] = Shape(usage, form.names, pods)
                 return found
         key = facts.counts, facts.held
-        shape = self._known.get(key)
-        if shape is None:
-            shape = self._known[key] = self._shape(holding_by_facts(facts, self._configuration))
-        return shape
+        if key not in self._known:
+            self._known[key] = self._shape(holding_by_facts(facts, self._configuration))
+        return self._known[key]
 
     def _form(self, layout: Layout) -> _Form | None:
-        """Return what podsets of a layout share; ``None`` if an fr has no named flavor or quota."""
+        """Return what podsets of a layout share; ``None`` if an amount has no named flavor."""
         if layout not in self._forms:
             frs, named, is_whole = of_layout(layout)
-            form = None
-            if is_whole and self._index.keys() >= named:
-                form = _Form([self._index[fr] for fr in frs], {self._index[fr] for fr in named}, {})
-            self._forms[layout] = form
+            names = {*map(self._number, sorted(named))}
+            self._forms[layout] = _Form([*map(self._number, frs)], names, {}) if is_whole else None
         return self._forms[layout]
 
-    def _shape(self, holding: Holding) -> Unsettled:
-        return Unsettled(holding, self._names.setdefault(holding.named, set()))
+    def _shape(self, holding: Holding) -> Shape:
+        for fr in (*holding.amounts, *sorted(holding.named)):
+            self._number(fr)
+        return shape_of(holding, self._index)
+
+    def _number(self, fr: FlavorResource) -> int:
+        return self._index.setdefault(fr, len(self._index))

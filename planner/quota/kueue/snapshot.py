@@ -213,12 +213,9 @@ def build_snapshot(
     shapes, past_use = Shapes(configuration, index), PastUse(state)
     admissions = Admissions(state, clock, node_of, shapes, past_use)
     admitted = admissions.holders()
-    if not all(index.keys() >= named for named in shapes.named):  # an fr with usage is named, too
-        _index_more(index, [shape.holding.amounts for shape in shapes])
-    _index_more(index, [*map(sorted, shapes.named), extra])
+    for fr in extra:
+        index.setdefault(fr, len(index))
     usage = Usage(tree := QuotaTree(nodes, tuple(index), arithmetic))
-    for shape in shapes:
-        shape.settle(index)
     _add_up(usage, state, shapes, admitted)
     return Snapshot(
         now=clock,
@@ -267,14 +264,6 @@ def _index_quotas(state: State) -> dict[FlavorResource, int]:
         for quota in flavor.resources
     )
     return {fr: number for number, fr in enumerate(frs)}
-
-
-def _index_more(
-    index: dict[FlavorResource, int], groups: Iterable[Iterable[FlavorResource]]
-) -> None:
-    for group in groups:
-        for fr in group:
-            index.setdefault(fr, len(index))
 
 
 def _nodes(

@@ -203,6 +203,7 @@ class Planning(Planned[Plan], Rules):
         """
         workloads, snapshot = self.problem.workloads, self.case.snapshot
         frs = snapshot.tree.frs
+        self._known.update((workloads[at].key, at) for at in positions)  # they are asked for again
         return tuple(
             Victim(
                 workload=workloads[at].key,
@@ -233,7 +234,8 @@ class Planning(Planned[Plan], Rules):
 
     def greedy_positions(self) -> list[int]:
         """Return Kueue's own targets as positions of the problem's workloads, in its order."""
-        return self.positions(one.workload.key for one in self.case.decision.search.targets)
+        targets = self.case.decision.search.targets
+        return [self.problem.workloads.place_of(one.workload) for one in targets]
 
     def greedy_plan(self) -> Plan:
         """Return what Kueue itself would do, verified.
