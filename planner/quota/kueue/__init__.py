@@ -7,7 +7,7 @@ devices.py    what pods take for the devices that they claim
 request.py    what a pending workload asks for
 assignment.py which flavor each podset of a pending workload gets
 holding.py    what an admitted workload holds, worked out once for all with equal usage
-holders.py    workloads that hold quota: all of a queue as columns, each as a record
+holders.py    workloads that hold quota: rows of one table, each a record when asked for
 slices.py     slices of an elastic workload as one run
 admission.py  workloads of a state -> those that hold quota, and all others
 past_use.py   past use of LocalQueues, by which admission fair sharing orders workloads
