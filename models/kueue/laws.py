@@ -174,14 +174,16 @@ def attempts(problem: Problem, allowed: BoolArray) -> tuple[bool, ...]:
 
 def reasons(problem: Problem) -> list[str]:
     """Return the reason code Kueue would give each workload as a victim: (W,)."""
-    own = problem.from_own_queue.tolist()
     if problem.fair is not None:
-        other = "InCohortReclamation" if problem.fair.within_nominal else "InCohortFairSharing"
-        return ["InClusterQueue" if mine else other for mine in own]
-    reclaimed = (problem.has_advantage | restricted_while_borrowing(problem)).tolist()
-    others = ("InCohortReclaimWhileBorrowing", "InCohortReclamation")
-    pairs = zip(own, reclaimed, strict=True)
-    return ["InClusterQueue" if mine else others[plainly] for mine, plainly in pairs]
+        of_others = "InCohortReclamation" if problem.fair.within_nominal else "InCohortFairSharing"
+        which = 1 - problem.from_own_queue
+    else:
+        of_others = "InCohortReclaimWhileBorrowing"
+        reclaimed = problem.has_advantage | restricted_while_borrowing(problem)
+        which = np.where(problem.from_own_queue, 0, 1 + reclaimed)
+    codes = np.array(["InClusterQueue", of_others, "InCohortReclamation"], dtype=object)
+    found: list[str] = codes[which].tolist()
+    return found
 
 
 def _is_over(problem: Problem, node: int, frs: Iterable[int]) -> bool:

@@ -120,10 +120,12 @@ def as_costs(values: Sequence[int] | IntArray) -> IntArray:
 def places(order: IntArray, eligible: BoolArray) -> IntArray:
     """Return the place of each workload among the eligible in the scheduler's order: (W,).
 
-    The first has place 1; a workload that is not eligible has the place that it would have.
+    ``order`` (W,) has each rank from 0 once. The first has place 1; a workload that is not eligible
+    has the place that it would have.
     """
-    before = np.searchsorted(np.sort(order[eligible]), order, side="left")
-    return before.astype(np.int64) + 1
+    counts = np.zeros(order.size, dtype=np.int64)
+    counts[order] = eligible
+    return (np.cumsum(counts) - counts)[order] + 1
 
 
 def ranks(priority: IntArray, eligible: BoolArray) -> tuple[IntArray, list[int]]:

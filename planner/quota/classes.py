@@ -108,21 +108,45 @@ def by_value(values: IntArray, classes: IntArray) -> dict[int, IntArray]:
 def group(order: IntArray, positions: IntArray, columns: Iterable[IntArray]) -> Classes:
     """Group candidates that agree in all columns, and number classes by their first members.
 
-    - ``order``: (W,) the rank of each workload in the scheduler's candidate order.
+    - ``order``: (W,) the rank of each workload in the scheduler's candidate order, from 0.
     - ``positions``: (C,) the candidates, by their positions among the workloads.
     - ``columns``: (W,) or (W, X) each: what must be equal within a class.
     """
-    positions = positions[np.argsort(order[positions], kind="stable")]
-    keys = [key for column in columns for key in np.atleast_2d(column[positions].T)]
+    positions = _in_order(order, positions)
+    keys = _packed(key for column in columns for key in np.atleast_2d(column[positions].T))
     # Sorted by their keys, equal candidates follow one another, and keep their order.
-    by_key = np.lexsort(keys)
+    by_key = np.lexsort(keys) if keys else np.arange(positions.size)
     begins = np.zeros(positions.size, dtype=np.bool_)
     begins[:1] = True
     for key in keys:
         begins[1:] |= key[by_key[1:]] != key[by_key[:-1]]
     starts = np.flatnonzero(begins)
-    sizes = np.diff(np.append(starts, positions.size))
     number = np.argsort(by_key[starts])  # classes in the order of their first members
-    rank = np.argsort(number)
-    by_class = by_key[np.argsort(np.repeat(rank, sizes), kind="stable")]
-    return Classes(positions[by_class], np.cumsum([0, *sizes[number].tolist()]))
+    sizes = np.diff(np.append(starts, positions.size))[number]
+    ends = np.cumsum(sizes)
+    within = np.arange(positions.size) - np.repeat(ends - sizes, sizes)
+    return Classes(positions[by_key[np.repeat(starts[number], sizes) + within]], np.append(0, ends))
+
+
+def _in_order(order: IntArray, positions: IntArray) -> IntArray:
+    """Return positions by their ranks, without sorting them: each rank is there once."""
+    ranked = np.full(order.size, -1, dtype=np.int64)
+    ranked[order[positions]] = positions
+    return ranked[ranked >= 0]
+
+
+def _packed(keys: Iterable[IntArray]) -> list[IntArray]:
+    """Return fewer keys that are equal where all of these are: most take a few bits of 64."""
+    found, room = list[IntArray](), 1
+    for key in keys:
+        least = key.min(initial=0)
+        size = int(key.max(initial=0)) - int(least) + 1
+        if size == 1:
+            continue
+        if size <= room:
+            found[-1] = found[-1] * size + (key - least)
+            room //= size
+        else:
+            room = 2**62 // size  # 0 where integers of Python's own may be
+            found.append(key - least if room else key)
+    return found

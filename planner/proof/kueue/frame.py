@@ -211,7 +211,7 @@ class Frame:
         # No sum is larger than if each candidate held the largest amount.
         reach = int(np.abs(amounts).max(initial=0)) * int(self.classes.sizes.sum())
         rows, classes = amounts.nonzero()
-        by_cell = np.lexsort([rows, self.queue[classes]])
+        by_cell = np.argsort(self.queue[classes] * len(frs) + rows, kind="stable")
         rows, classes = rows[by_cell], classes[by_cell]
         cell = np.stack([self.queue[classes], rows])
         begins = np.flatnonzero(np.diff(cell, prepend=-1).any(axis=0))
