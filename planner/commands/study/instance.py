@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import msgspec
 from msgspec import Struct
 
 from planner.commands.replay.comparison import Recorded, parse_line, read_lines
@@ -16,7 +17,7 @@ from planner.reader import MAX_BYTES, load, read_loaded, read_objects
 from planner.reader.bound import Budget
 from planner.reader.parse import parse
 from planner.reader.source import STDIN as STANDARD_INPUT
-from planner.reader.source import Holds, Source, is_dump, printable
+from planner.reader.source import Holds, Source, Text, is_dump, printable
 from planner.scheduler import Part
 from planner.state import AUTO, AnyState, RequestsFrom
 
@@ -164,8 +165,12 @@ def open_packed(
     """
     if isinstance(packed.content, InputError):
         raise packed.content
-    if isinstance(packed.content, bytes):
-        line = parse_line(packed.content, packed.name)
+    content = packed.content
+    if isinstance(content, bytes) and _is_list(content):
+        text, most = Text(packed.name, content), max(MAX_BYTES, len(content))
+        content = Source(packed.name, (text,), packed.digest, most)
+    if isinstance(content, bytes):
+        line = parse_line(content, packed.name)
         # A recorded line that names no pending workload is about all of them.
         tried = (read(line, packed.name, release, requests) for read in RECORDED.of_all())
         known = next((one for one in tried if one is not None), None)
@@ -174,8 +179,16 @@ def open_packed(
         )
         pending = found.state.pending if found.pending is None else (found.pending,)
         return Instance(packed.name, found.state, pending, found.assignment)
-    state = read_loaded(packed.content, release=release, requests=requests, now=now)
+    state = read_loaded(content, release=release, requests=requests, now=now)
     return Instance(packed.name, state, state.pending)
+
+
+def _is_list(line: bytes) -> bool:
+    """Say whether a line is a list as kubectl prints it, which recorded lines are not."""
+    try:
+        return "items" in msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, RecursionError):  # who parses it says what is wrong
+        return False
 
 
 def _lines_at(path: str) -> list[Place]:
