@@ -7,6 +7,7 @@ from planner.objective.profiles import PROFILES
 from planner.plan.proof import ByRows, Narrowing, WholeSplit
 from planner.proof.claims import TIES
 from planner.solver.kueue.planning import Planning
+from planner.solver.proving import grow
 from planner.solver.start import Given, start
 from tests import recorded
 from tests.cluster import PENDING, Object
@@ -28,11 +29,12 @@ def hosts(number: int) -> list[Object]:
     return [part for n in range(number) for part in node(f"n{n}", "r", gpu=1)]
 
 
-def test_a_second_slice_takes_all_of_its_pods() -> None:
+def test_a_second_slice_takes_all_of_its_pods(monkeypatch: pytest.MonkeyPatch) -> None:
     """One of nine hosts is free: three more make a slice of four, and only four a second one.
 
     By the first slice alone, a third of a slice for each victim, six would do.
     """
+    monkeypatch.setattr(grow, "READABLE", 100)  # one sum of all rows shows how strong they are
     running = [part for n in range(8) for part in runs(f"w{n}", {"gpu": 1}, {f"n{n}": 1})]
     asked = {"podSetSliceRequiredTopology": RACK, "podSetSliceSize": 4}
     state = state_of(

@@ -44,6 +44,9 @@ load its solver takes longer than a small plan."""
 FEW: Final = 12
 """Victims left open up to which a tree begins without a program: with more, one has to lead."""
 
+READABLE: Final = 8
+"""Rows up to which a reader can follow their sum."""
+
 SOME: Final = 60
 """Victims left open up to which a short tree is tried without a program first."""
 
@@ -304,11 +307,15 @@ class _Growth:
         """Return the leaf that closes a whole level by one sum of rows, if a program finds one.
 
         A sum of rows is shorter than a tree, and a reader can add it up. A wide box is narrowed
-        first: its program is large, and its narrowing serves the levels that follow, too. The tree
-        of a narrow one is short, and a small plan then needs no solver at all.
+        first: its program is large, and its narrowing serves the levels that follow, too. Of a
+        narrow one with many rows nobody could read the sum, its tree is short, and without
+        programs a small plan needs no solver at all.
         """
         is_level = any(bounded.name == BETTER for bounded in self.question.bounds)
-        if self.steps or not is_level or not FEW < _width(look.box) <= self.some:
+        width = _width(look.box)
+        if self.steps or not is_level or width > self.some:
+            return None
+        if width <= FEW and len(look.binding) > READABLE:
             return None
         found = self._suggest(look, BETTER)
         closing = None if found is None else _contradiction(look, found)
