@@ -97,7 +97,7 @@ class PlannerCommand(Command):
         prog_name: str | None = None,
         complete_var: str | None = None,
         standalone_mode: bool = True,  # noqa: FBT001, FBT002 - click's signature
-        **extra: Any,  # noqa: ANN401
+        **extra: object,
     ) -> Any:  # noqa: ANN401
         """Run the command line; exit with its code or, where not standalone, return it."""
         try:

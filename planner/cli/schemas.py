@@ -98,7 +98,7 @@ def _input() -> dict[str, Any]:
     }
 
 
-def _bare(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
+def _bare(schema: object) -> Any:  # noqa: ANN401 - any part of a schema
     """Leave out titles, which repeat names, and defaults, which are in the planner's units."""
     if isinstance(schema, list):
         return [_bare(item) for item in schema]

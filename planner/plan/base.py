@@ -48,7 +48,7 @@ class Record(BaseModel):
     )
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
         """Bound how many errors are collected where a plan is read."""
         return with_bounded_errors(handler(source), most_keys=None)
 

@@ -304,7 +304,7 @@ class AnyPlan(Published, Evicting):
         return self
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
         """Read and write ``AnyPlan`` as the plan of one of the registered schedulers."""
         if cls is AnyPlan:
             known = tuple(one.plan for one in schedulers() if one.plan)

@@ -121,10 +121,7 @@ class Scheduler(Generic[StateT, PlanT, PlanningT, RulesT, ExplanationT]):
         said = f"nothing is known about its {what}"
         return UnsupportedError(self.words.name, said, expected, hint)
 
-    @property
-    def laws(self) -> tuple[Law, ...]:
-        """All laws, in the order in which they are reported."""
-        return ()
+    # Reading
 
     def read_documents(
         self, documents: Sequence[Document], settings: Settings, ignored: Ignored | None
@@ -140,6 +137,13 @@ class Scheduler(Generic[StateT, PlanT, PlanningT, RulesT, ExplanationT]):
     def kinds(self) -> Mapping[tuple[str, str], Kind]:
         """The kinds of objects that states are read from, by API group and name."""
         return {}
+
+    # Planning
+
+    @property
+    def laws(self) -> tuple[Law, ...]:
+        """All laws, in the order in which they are reported."""
+        return ()
 
     @property
     def plan(self) -> type[AnyPlan] | None:
@@ -157,6 +161,10 @@ class Scheduler(Generic[StateT, PlanT, PlanningT, RulesT, ExplanationT]):
 
         return Covering()
 
+    def with_nodes(self, state: StateT, plan: PlanT) -> AnyPlan:
+        """Return a plan with the nodes around it, where pods are placed on nodes."""
+        return plan
+
     @property
     def with_commands(self) -> Callable[[StateT, PlanT, Sequence[str]], PlanT]:
         """Returns a plan for a state with the commands that carry it out, or why there are none.
@@ -170,6 +178,8 @@ class Scheduler(Generic[StateT, PlanT, PlanningT, RulesT, ExplanationT]):
         """Plans for several pending workloads at once."""
         hint = "plan for each ask by itself: planner solve --all"
         raise self.lacks("solve_joint", "joint plans", hint)
+
+    # Checking
 
     def verify_plan(self, state: StateT, plan: PlanT) -> Verification:
         """Judge a plan by every law of its rule set."""
@@ -185,6 +195,8 @@ class Scheduler(Generic[StateT, PlanT, PlanningT, RulesT, ExplanationT]):
     ) -> Check:
         """Check a plan with all that it claims."""
         raise self.lacks("check_plan", "checker")
+
+    # Explaining
 
     @property
     def explanation(self) -> type[CommonExplanation] | None:
@@ -205,9 +217,7 @@ class Scheduler(Generic[StateT, PlanT, PlanningT, RulesT, ExplanationT]):
         """
         raise self.lacks("take_apart", "texts about preemption")
 
-    def with_nodes(self, state: StateT, plan: PlanT) -> AnyPlan:
-        """Return a plan with the nodes around it, where pods are placed on nodes."""
-        return plan
+    # Editing
 
     @property
     def editing(self) -> Editing[StateT]:
@@ -224,6 +234,8 @@ class Scheduler(Generic[StateT, PlanT, PlanningT, RulesT, ExplanationT]):
     def without_workloads(self, state: StateT, keys: Collection[str]) -> StateT:
         """Return a state without some of its workloads, under a digest of its own."""
         raise self.lacks("without_workloads", "hypothetical workloads")
+
+    # Comparing and replaying
 
     @property
     def comparing(self) -> Compared[PlanningT, PlanT]:
@@ -246,6 +258,8 @@ class Scheduler(Generic[StateT, PlanT, PlanningT, RulesT, ExplanationT]):
         """Compare what a live cluster did after a dump, as a later dump shows, with the replay."""
         raise self.lacks("replay_live", "live replay")
 
+    # Reporting
+
     @property
     def reporting(self) -> Reporting[PlanT]:
         """The parts of a plan's page, and the plain lines, that only its plans have."""
@@ -259,6 +273,8 @@ class Scheduler(Generic[StateT, PlanT, PlanningT, RulesT, ExplanationT]):
     def renderers(self) -> Mapping[type, Renderer[Any]]:
         """The renderers of answers that no other scheduler has, by their classes."""
         return {}
+
+    # The command line
 
     @property
     def options(self) -> Mapping[str, Option[Any]]:

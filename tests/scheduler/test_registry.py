@@ -248,8 +248,8 @@ STATES: Final[Any] = (None, None)
         (lambda: OF_YUNIKORN.with_commands, "commands"),
         (lambda: OF_YUNIKORN.solve_joint, "joint plans"),
         (lambda: OF_YUNIKORN.add_workloads, "hypothetical workloads"),
-        (lambda: OF_YUNIKORN.without_workloads(None, ()), "hypothetical workloads"),
-        (lambda: OF_YUNIKORN.take_apart("", None), "texts about preemption"),
+        (lambda: OF_YUNIKORN.without_workloads(STATES[0], ()), "hypothetical workloads"),
+        (lambda: OF_YUNIKORN.take_apart("", STATES[0]), "texts about preemption"),
         (lambda: OF_YUNIKORN.replay_live(*STATES), "live replay"),
     ],
 )

@@ -200,7 +200,7 @@ class CommonExplanation(Published, Covered):
             ...
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
         """Read and write ``CommonExplanation`` as that of one of the registered schedulers."""
         if cls is CommonExplanation:
             known = tuple(one.explanation for one in schedulers() if one.explanation)
