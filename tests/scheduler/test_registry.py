@@ -1,5 +1,6 @@
 """A scheduler is an object: one of three laws is added by the registry alone."""
 
+import re
 from collections.abc import Callable, Iterator
 from inspect import isfunction, signature
 from typing import Any, Final
@@ -23,6 +24,7 @@ from planner.scheduler.kueue import Kueue
 from planner.scheduler.yunikorn import YuniKorn
 from planner.term import text_of
 from planner.verb import declared, kind_of
+from tests.conftest import ROOT
 from tests.report.factory import make_plan
 from tests.scheduler.toy import TOY, Job, ToyPlan, ToyState
 
@@ -226,6 +228,16 @@ def test_every_attribute_is_there(scheduler: AnyScheduler) -> None:
     assert len(own) > 5
     for name in own:
         assert getattr(scheduler, name)
+
+
+def test_the_page_names_what_can_be_overridden() -> None:
+    """Each attribute stands beside who asks for it."""
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    rows = re.findall(r"(?m)^    \| (`[^|]*) \|", page.partition("## Add a scheduler")[2])
+    named = re.findall(r"`(\w+)`", " ".join(rows))
+    own = {name for name in vars(Scheduler) if not name.startswith("_")}
+    assert {*named} == own - {"id", "words", "likes", "lacks", "found_in"}
+    assert len(rows) == 8
 
 
 def test_what_only_one_has() -> None:
