@@ -29,7 +29,7 @@ ENTRANCES: Final = (
 )
 """Where ``planner.solve`` and ``planner.check`` begin."""
 ASKED: Final = frozenset(
-    ["laws", "read_documents", "plan", "planning", "coverage_of", "verify_plan", "check_plan"]
+    ["laws", "read_documents", "plan", "planning", "coverage_of", "verify_plan", "checker"]
 )
 """The attributes of schedulers that the two ask for."""
 WINGS: Final = ("planner/research/", "planner/operations/")

@@ -234,7 +234,7 @@ def test_reference_models_and_verifier_never_meet(room: str) -> None:
     assert not met, f"INDEPENDENCE LOST: {room} depends on {sorted(met)}"
 
 
-ASKED_BY_NAME = {"coverage_of", "check_plan", "verify_plan", "planning", "explainer", "editing"}
+ASKED_BY_NAME = {"coverage_of", "checker", "verify_plan", "planning", "explainer", "editing"}
 """Attributes of a scheduler behind which there are rooms that these three may not use."""
 
 

@@ -15,21 +15,19 @@ if TYPE_CHECKING:
 
     from planner.cli.published import Schema
     from planner.cli.value import Option
-    from planner.commands.check.plan import Check
-    from planner.commands.check.plan import Named as Asking
+    from planner.commands.check.plan import Checker
     from planner.commands.compare.algorithm import Compared
     from planner.commands.explain.kueue.inquiry import KueueInquiry
     from planner.commands.explain.kueue.record import Explanation, PreemptionMessage
     from planner.commands.replay.comparison import Comparison, Recorded
     from planner.commands.replay.kueue_live import LiveReplay
-    from planner.commands.whatif.edit import Editing
+    from planner.commands.whatif.edit import Editing, Submit
     from planner.coverage.answer import Covering
     from planner.laws.law import Law
-    from planner.objective.profiles import Profile
     from planner.plan import Verification
     from planner.plan.kueue import JointPlan, Plan
     from planner.proof.kueue.rules import KueueRules
-    from planner.reader.items import Item, Kind
+    from planner.reader.items import Kind
     from planner.reader.parse import Document
     from planner.reader.settings import Settings
     from planner.reader.source import Holds
@@ -129,17 +127,11 @@ class Kueue(Scheduler["State", "Plan", "Planning", "KueueRules", "Explanation"])
 
         return verify_plan(state, plan)
 
-    def check_plan(
-        self,
-        state: State,
-        plan: Plan,
-        profile: Profile,
-        costs: Mapping[str, int] | None,
-        named: Asking,
-    ) -> Check:
+    @property
+    def checker(self) -> Checker[State, Plan]:
         from planner.commands.check.kueue import check_kueue
 
-        return check_kueue(state, plan, profile, costs, named)
+        return check_kueue
 
     def coverage_of(self, state: State) -> Covering[Plan]:
         from planner.coverage.kueue import KueueCoverage
@@ -186,9 +178,7 @@ class Kueue(Scheduler["State", "Plan", "Planning", "KueueRules", "Explanation"])
         return kueue_edit
 
     @property
-    def add_workloads(
-        self,
-    ) -> Callable[[State, Sequence[Item], str | None], tuple[State, tuple[str, ...]]]:
+    def add_workloads(self) -> Submit[State]:
         from planner.commands.whatif.kueue_hypothetical import add_workloads
 
         return add_workloads

@@ -20,22 +20,20 @@ if TYPE_CHECKING:
 
     from planner.cli.published import Schema
     from planner.cli.value import Option
-    from planner.commands.check.plan import Check
-    from planner.commands.check.plan import Named as Asking
+    from planner.commands.check.plan import Checker
     from planner.commands.compare.algorithm import Compared
     from planner.commands.explain.inquiry import Explainer
     from planner.commands.explain.kueue.record import PreemptionMessage
     from planner.commands.explain.record import CommonExplanation
     from planner.commands.replay.comparison import Comparison, Recorded
     from planner.commands.replay.kueue_live import LiveReplay
-    from planner.commands.whatif.edit import Editing
+    from planner.commands.whatif.edit import Editing, Submit
     from planner.coverage.answer import Covering
     from planner.laws.law import Law
-    from planner.objective.profiles import Profile
     from planner.plan import AnyPlan, Verification
     from planner.plan.base import Told
     from planner.plan.kueue import JointPlan
-    from planner.reader.items import Item, Kind
+    from planner.reader.items import Kind
     from planner.reader.parse import Document
     from planner.reader.settings import Settings
     from planner.reader.source import Holds
@@ -43,8 +41,7 @@ if TYPE_CHECKING:
     from planner.report.explanation import Explained
     from planner.report.plan import Reporting
     from planner.report.style import Renderer
-    from planner.solver.deadline import Deadline
-    from planner.solver.start import AnyPlanning, Given, Planner
+    from planner.solver.start import AnyPlanning, Planner
     from planner.state import AnyState, RequestsFrom
 
 PartT = TypeVar("PartT")
@@ -185,16 +182,10 @@ class Scheduler(Generic[StateT, PlanT, PlanningT, RulesT, ExplanationT]):
         """Judge a plan by every law of its rule set."""
         raise self.lacks("verify_plan", "verifier")
 
-    def check_plan(
-        self,
-        state: StateT,
-        plan: PlanT,
-        profile: Profile,
-        costs: Mapping[str, int] | None,
-        named: Asking,
-    ) -> Check:
-        """Check a plan with all that it claims."""
-        raise self.lacks("check_plan", "checker")
+    @property
+    def checker(self) -> Checker[StateT, PlanT]:
+        """Checks a plan and all that it claims, by an objective, costs, and what a caller names."""
+        raise self.lacks("checker", "checker")
 
     # Explaining
 
@@ -204,10 +195,8 @@ class Scheduler(Generic[StateT, PlanT, PlanningT, RulesT, ExplanationT]):
         return None
 
     @property
-    def explainer(
-        self,
-    ) -> Callable[[StateT, Given, Profile, Deadline], Explainer[PlanningT, PlanT]]:
-        """Plans for an ask, to ask questions about the plan."""
+    def explainer(self) -> type[Explainer[PlanningT, PlanT]]:
+        """The class of what plans for an ask, to ask questions about the plan."""
         raise self.lacks("explainer", "explanation")
 
     def take_apart(self, text: str, state: StateT) -> tuple[PreemptionMessage, Sequence[str]]:
@@ -225,9 +214,7 @@ class Scheduler(Generic[StateT, PlanT, PlanningT, RulesT, ExplanationT]):
         raise self.lacks("editing", "edits")
 
     @property
-    def add_workloads(
-        self,
-    ) -> Callable[[StateT, Sequence[Item], str | None], tuple[StateT, tuple[str, ...]]]:
+    def add_workloads(self) -> Submit[StateT]:
         """Returns a state with what it would make of objects, in a queue or theirs; the keys."""
         raise self.lacks("add_workloads", "hypothetical workloads")
 

@@ -11,15 +11,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from planner.cli.value import Option
-    from planner.commands.check.plan import Check
-    from planner.commands.check.plan import Named as Asking
+    from planner.commands.check.plan import Checker
     from planner.commands.explain.yunikorn.inquiry import YuniKornInquiry
     from planner.commands.explain.yunikorn.record import YuniKornExplanation
     from planner.commands.replay.comparison import Comparison, Recorded
     from planner.commands.whatif.edit import Editing
     from planner.coverage.answer import Covering
     from planner.laws.law import Law
-    from planner.objective.profiles import Profile
     from planner.plan import Verification
     from planner.plan.yunikorn import YuniKornPlan
     from planner.proof.yunikorn.rules import YuniKornRules
@@ -113,17 +111,11 @@ class YuniKorn(
 
         return verify_yunikorn_plan(state, plan)
 
-    def check_plan(
-        self,
-        state: YuniKornState,
-        plan: YuniKornPlan,
-        profile: Profile,
-        costs: Mapping[str, int] | None,
-        named: Asking,
-    ) -> Check:
+    @property
+    def checker(self) -> Checker[YuniKornState, YuniKornPlan]:
         from planner.commands.check.yunikorn import check_yunikorn
 
-        return check_yunikorn(state, plan, profile, costs, named)
+        return check_yunikorn
 
     def coverage_of(self, state: YuniKornState) -> Covering[YuniKornPlan]:
         from planner.coverage.yunikorn import YuniKornCoverage

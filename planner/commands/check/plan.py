@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
 from operator import itemgetter
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 from msgspec import Struct
 
@@ -279,6 +279,12 @@ def in_time(steps: Iterable[Step]) -> Iterator[Step]:
         yield step
 
 
+StateT = TypeVar("StateT")
+PlanT = TypeVar("PlanT")
+Checker = Callable[[StateT, PlanT, Profile, Mapping[str, int] | None, Named], Check]
+"""The function that checks plans of a scheduler."""
+
+
 @verb
 def check(  # noqa: PLR0913, PLR0917 - the public signature
     state: AnyState,
@@ -328,7 +334,7 @@ def check(  # noqa: PLR0913, PLR0917 - the public signature
     begin("checking")
     named = Named(rules, assignment, clock_of(now), stable, assume)
     with walking_for(time_limit):
-        found = scheduler_of(state).check_plan(state, plan, profile, checked_costs(costs), named)
+        found = scheduler_of(state).checker(state, plan, profile, checked_costs(costs), named)
     if any(one.law == QUESTION.id for one in found.verdicts):
         return found
     digest = plan.certificate.digest if plan.certificate else ""

@@ -140,6 +140,8 @@ def read_submissions(source: str | PathLike[str]) -> tuple[Item, ...]:
 
 
 OwnT = TypeVar("OwnT")
+Submit = Callable[[OwnT, Sequence[Item], str | None], tuple[OwnT, tuple[str, ...]]]
+"""Returns a state with the workloads that a scheduler makes of objects, in one queue or theirs."""
 
 
 class Editing(Protocol[OwnT]):

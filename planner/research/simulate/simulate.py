@@ -303,21 +303,16 @@ class Asked(NamedTuple):
     rules: str | None
 
 
-State_contra = TypeVar("State_contra", contravariant=True)
+S_contra = TypeVar("S_contra", contravariant=True)
 
 
-class Simulated(Protocol[State_contra]):
+class Simulated(Protocol[S_contra]):
     """What a simulation asks of a scheduler; ``INSTEAD`` are the deciders that may replace it."""
 
     INSTEAD: tuple[str, ...]
 
     def world(
-        self,
-        state: State_contra,
-        script: Script,
-        leaving: Leaving,
-        asked: Asked,
-        unproved: Unproved,
+        self, state: S_contra, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
     ) -> World:
         """Return a cluster in which the scheduler chooses the victims itself, or plans do.
 
