@@ -10,7 +10,7 @@ dump/          generated and imported clusters, written as kubectl would print t
 
 The question, and three independent ways to answer it (reference/, models/, verifier/):
 
-scheduler/     Kueue and YuniKorn as values: their words, and the modules of their parts
+scheduler/     Kueue and YuniKorn as objects: their words, and what is asked of them
 quota/         the quota arithmetic that all three share
 problem/       one decision in integers: the only thing a model sees
 laws/          the schedulers' rules, each with an id

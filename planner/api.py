@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from planner.commands.explain import DEFAULT_LIMIT, PICTURE
+from planner.commands.explain import DEFAULT_LIMIT
 from planner.coverage.answer import covered, covered_front
 from planner.errors import InputError
 from planner.garbage import without_garbage_collection
@@ -16,9 +16,8 @@ from planner.objective.profile_file import FRONT, checked_costs, find_profile, p
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan, Assume, Verification, qualified
 from planner.plan.asked import AssignmentInput
-from planner.scheduler import OWN, Flavors, Part
+from planner.scheduler import OWN, Flavors, scheduler_of
 from planner.solver.start import (
-    PLANNER,
     Given,
     deadline_after,
     start,
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from planner.commands.explain.record import CommonExplanation
     from planner.commands.whatif.edit import WhatIf
     from planner.plan.front import Front
-
-VERIFIER: Final = Part[Callable[[AnyState, AnyPlan], Verification]]("verifier")
-"""The function of a scheduler that checks a plan law by law."""
 
 
 @verb
@@ -161,13 +157,12 @@ def _solve(  # noqa: PLR0913, PLR0917 - all that the verbs are given
     profile = find_profile(objective)
     deadline = deadline_after(time_limit)
     given = replace(given, costs=checked_costs(given.costs))
-    planner = PLANNER.of(state)
+    scheduler = scheduler_of(state)
+    planner = scheduler.planning
     planner.check(given)
     with without_garbage_collection():
         plan = planner.answer(planner.start(state, given), profile, deadline, given)
-        plan = covered(state, plan, assume, before)
-        add_nodes = PICTURE.find(state)
-        return plan if add_nodes is None else add_nodes(state, plan)
+        return scheduler.with_nodes(state, covered(state, plan, assume, before))
 
 
 @verb
@@ -257,13 +252,13 @@ def explain(  # noqa: PLR0913, PLR0917 - the public signature
         If a plan fails its own verification.
     """
     # Imported here: it takes an eighth of the time that a small plan takes to start.
-    from planner.commands.explain.answer import INQUIRY, answered  # noqa: PLC0415
+    from planner.commands.explain.answer import answered  # noqa: PLC0415
     from planner.report.words import remarks  # noqa: PLC0415
 
     profile = find_profile(objective)
     deadline = deadline_after(time_limit)
     given = Given(pending, assignment, now, rules, quota=quota, costs=checked_costs(costs))
-    inquiry = INQUIRY.of(state)(state, given, profile, deadline)
+    inquiry = scheduler_of(state).explainer(state, given, profile, deadline)
     found: CommonExplanation = answered(inquiry, victim, limit)
     plan = covered(state, inquiry.plan)
     found = qualified(found.model_copy(update={"notes": tuple(remarks(plan))}), plan.coverage)
@@ -281,7 +276,7 @@ def verify(state: AnyState, plan: AnyPlan) -> Verification:
     """
     if plan.scheduler != state.scheduler:
         raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
-    return VERIFIER.of(state)(state, plan)
+    return scheduler_of(state).verify_plan(state, plan)
 
 
 @verb
@@ -324,7 +319,7 @@ def whatif(  # noqa: PLR0913 - the public signature
         If a plan fails its own verification; it is then never returned.
     """
     # Imported here: only this verb needs them.
-    from planner.commands.whatif.edit import SUBMISSIONS, compare, edit  # noqa: PLC0415
+    from planner.commands.whatif.edit import compare, edit  # noqa: PLC0415
 
     edits, added = ([one] if isinstance(one, str) else one for one in (edits, added))
     if not (edits or added):
@@ -344,5 +339,5 @@ def whatif(  # noqa: PLR0913 - the public signature
     if after.preemptor in added:
         return compare(edits, None, after, added)
     if added:
-        then = original or SUBMISSIONS.of(state).without_workloads(state, added)
+        then = original or scheduler_of(state).without_workloads(state, added)
     return compare(edits, plan(then), after, added)

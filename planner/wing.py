@@ -27,19 +27,19 @@ class Wing(NamedTuple):
     """What a wing adds; a place is ``module`` or ``module:attribute``, see `load`.
 
     ``commands`` has, by the section of ``planner --help``, the line of help and the place of each
-    command. ``parts`` has the places of a scheduler's parts, by the id of the scheduler and the
-    name of the part. ``schemas`` is the place of the JSON Schemas that are published, by name;
+    command. ``schemas`` is the place of the JSON Schemas that are published, by name;
     ``renderers`` that of the functions that write its answers, by the class of the answer;
-    ``workers`` that of the function that has a batch done on other machines. ``rule_sets`` has the
-    place of each that it adds to Kueue's own, by name; ``help`` are texts in the help of commands,
-    by what they are about.
+    ``workers`` that of the function that has a batch done on other machines; ``with_commands`` that
+    of the function that adds to a plan of Kueue for a state the commands that carry it out.
+    ``rule_sets`` has the place of each that it adds to Kueue's own, by name; ``help`` are texts in
+    the help of commands, by what they are about.
     """
 
     commands: Mapping[str, Mapping[str, tuple[str, str]]] = _NOTHING
-    parts: Mapping[str, Mapping[str, str]] = _NOTHING
     schemas: str = ""
     renderers: str = ""
     workers: str = ""
+    with_commands: str = ""
     rule_sets: Mapping[str, str] = _NOTHING
     help: Mapping[str, str] = _NOTHING
 
@@ -78,7 +78,7 @@ def find_rules(text: str | None) -> RuleSet:
 
     Raises ``SchemaError`` if no wing adds such a rule set.
     """
-    from planner.rules import OWN  # noqa: PLC0415 - a wing is found before anything is loaded
+    from planner.rules import OWN
 
     if text is None:
         return OWN

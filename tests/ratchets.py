@@ -12,8 +12,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, TypeGuard
 
-from planner.scheduler import schedulers
-from tests.test_architecture import ROOT, Source, imported_modules, lines_after_docstring, sources
+from tests.test_architecture import (
+    ROOT,
+    Source,
+    arrows,
+    imported_modules,
+    lines_after_docstring,
+    sources,
+)
 
 TABLE: Final = ROOT / "tests" / "ratchets.txt"
 TRUSTED: Final = ("reader", "state", "quota", "verifier", "proof", "commands/check")
@@ -22,8 +28,10 @@ ENTRANCES: Final = (
     *("planner.solver.start", "planner.coverage.answer", "planner.commands.check.plan"),
 )
 """Where ``planner.solve`` and ``planner.check`` begin."""
-PARTS: Final = ("laws", "reader", "plan", "planning", "cases", "coverage", "verifier", "checker")
-"""What the two ask every scheduler for."""
+ASKED: Final = frozenset(
+    ["laws", "read_documents", "plan", "planning", "coverage_of", "verify_plan", "checker"]
+)
+"""The attributes of schedulers that the two ask for."""
 WINGS: Final = ("planner/research/", "planner/operations/")
 SIDE_QUESTIONS: Final = {
     "D11": r"\bD11\b|CASCADE|UNSTABLE|[\"`]unstable[\"`]",
@@ -76,15 +84,19 @@ def parameters(node: Function) -> list[ast.arg]:
 
 
 def closure() -> list[Source]:
-    """Return the files that `ENTRANCES` import, and `PARTS` of schedulers, with their packages."""
+    """Return the files that `ENTRANCES` import, and those `ASKED` of schedulers, with packages."""
     modules = {
         re.sub("^models", "planner.models", ".".join(one.path.with_suffix("").parts)): one
         for one in sources()
     }
     modules = {name.removesuffix(".__init__"): one for name, one in modules.items()}
     ahead = [*ENTRANCES]
-    ahead += [one.parts[part].partition(":")[0] for one in schedulers() for part in PARTS]
     assert modules.keys() >= {*ahead}
+    for node in (
+        node for one in sources() if one.room == "scheduler" for node in ast.walk(one.tree)
+    ):
+        if isinstance(node, ast.FunctionDef) and node.name in ASKED:
+            ahead += [module for _, module in imported_modules(node)]
     found = dict[str, Source]()
     while ahead:
         name = ahead.pop()
@@ -93,7 +105,7 @@ def closure() -> list[Source]:
         if name in modules and name not in {"planner", *found}:
             found[name] = modules[name]
             ahead += [name.rpartition(".")[0]]
-            ahead += [module for _, module in imported_modules(modules[name].tree)]
+            ahead += [module for _, module in arrows(modules[name])]
     return list(found.values())
 
 

@@ -38,7 +38,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "reader": "stage errors garbage quantity scheduler state",
         "dump": "stage errors quantity",
         "quota": "errors garbage quantity scheduler state",
-        "scheduler": "errors wing",
+        "scheduler": "errors wing",  # besides what its attributes return, see `arrows`
         "reference": "errors laws quantity state quota",
         "problem": "errors quantity state quota",
         "objective": "errors term problem quota scheduler state",
@@ -126,7 +126,7 @@ def sources() -> tuple[Source, ...]:
     )
 
 
-def imported_modules(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def imported_modules(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """List what is imported, with its line; ``from a import b`` gives ``a.b``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -134,6 +134,20 @@ def imported_modules(tree: ast.Module) -> Iterator[tuple[int, str]]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"line {node.lineno}: a relative import hides its room"
             yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+
+
+def arrows(source: Source) -> Iterator[tuple[int, str]]:
+    """List what a file imports, as `imported_modules` does.
+
+    The attributes of a scheduler import what they return, of all rooms, once they are asked for it,
+    and name its types: whoever asks for one depends on that, and not on all the others.
+    """
+    nodes = source.tree.body if source.room == "scheduler" else [source.tree]
+    for node in nodes:
+        if not (
+            source.room == "scheduler" and isinstance(node, ast.ClassDef | ast.FunctionDef | ast.If)
+        ):
+            yield from imported_modules(node)
 
 
 def room_of(module: str) -> str | None:
@@ -152,7 +166,7 @@ def room_imports() -> dict[str, set[str]]:
     """Say for every room which others it does import."""
     found: dict[str, set[str]] = {}
     for source in sources():
-        rooms = (room_of(module) for _, module in imported_modules(source.tree))
+        rooms = (room_of(module) for _, module in arrows(source))
         found.setdefault(source.room, set()).update(r for r in rooms if r and r != source.room)
     return found
 
@@ -176,7 +190,7 @@ def test_room_imports_only_what_it_may(room: str) -> None:
         f"{source.path}:{line}: imports {module}"
         for source in sources()
         if source.room == room
-        for line, module in imported_modules(source.tree)
+        for line, module in arrows(source)
         if room_of(module) not in {None, room, *MAY_IMPORT[room]}
     ]
     assert not forbidden, f"{room} may import {sorted(MAY_IMPORT[room])}"
@@ -218,6 +232,23 @@ def test_reference_models_and_verifier_never_meet(room: str) -> None:
     """Also not through a third room: their agreement is only evidence while none uses another."""
     met = reached_from({room}).intersection(INDEPENDENT) - {room}
     assert not met, f"INDEPENDENCE LOST: {room} depends on {sorted(met)}"
+
+
+ASKED_BY_NAME = {"coverage_of", "checker", "verify_plan", "planning", "explainer", "editing"}
+"""Attributes of a scheduler behind which there are rooms that these three may not use."""
+
+
+def test_what_is_independent_asks_no_scheduler() -> None:
+    """What its attributes import is in no table: who asks for one depends on it all the same."""
+    rooms = reached_from({*INDEPENDENT}) - {"scheduler"}
+    found = [
+        f"{source.path}:{node.lineno} {node.attr}"
+        for source in sources()
+        if source.room in rooms
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Attribute) and node.attr in ASKED_BY_NAME
+    ]
+    assert not found
 
 
 PIECES = {"reference": "reference", "model": "models", "verifier": "verifier"}

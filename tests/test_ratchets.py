@@ -63,7 +63,7 @@ def test_what_is_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     for name, value in {
         "sources": lambda: [Source(path, "one", ast.parse(TEXT))],
         "ENTRANCES": (),
-        "PARTS": (),
+        "ASKED": (),
         "TRUSTED": ("one",),
     }.items():
         monkeypatch.setattr(ratchets, name, value)

@@ -74,16 +74,17 @@ def command(given: Options) -> int:
     if given.message == given.state == STDIN:
         raise click.UsageError("STATE and --message cannot both be standard input")
     if given.message is not None:
-        from planner.commands.explain import LONGEST, MESSAGES
+        from planner.commands.explain import LONGEST
         from planner.reader import load
-        from planner.report.style import OWN
+        from planner.scheduler import scheduler_of
 
         state, text = given.read(), given.message
         if text == STDIN:
             text = "".join(one.data.decode(errors="replace") for one in load(STDIN, LONGEST).texts)
-        answer, notes = MESSAGES.of(state)(text, state)
+        scheduler = scheduler_of(state)
+        message, notes = scheduler.take_apart(text, state)
         warn(notes)
-        given.show(OWN.of(state), answer)
+        given.show(scheduler.renderers[type(message)], message)
         return OPTIMAL
     from planner import api
     from planner.report.explanation import render

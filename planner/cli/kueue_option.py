@@ -1,4 +1,4 @@
-"""The options that only Kueue has, and its texts in the help of commands."""
+"""The options that only Kueue has."""
 
 from __future__ import annotations
 
@@ -128,15 +128,4 @@ OPTIONS: Final[Mapping[str, Option[Any]]] = {
         "Kueue: JSON object that fixes the flavors, in the form of a plan's assignment; modes may "
         "be left out, for they follow from STATE.",
     ),
-}
-HELP: Final[Mapping[str, str]] = {
-    "pending": "as NAMESPACE/NAME, or its job",
-    "compare": "  planner compare dumps/ --algorithm kueue-classical --algorithm kueue-fair\n",
-    "algorithms": """\
-  kueue               the scheduler's own answer, of Kueue only, as the state configures it
-  kueue-classical     Kueue as if the Configuration had no fairSharing
-  kueue-fair          Kueue as if it had, with both strategies
-  kueue-fair:final    with LessThanOrEqualToFinalShare only
-  kueue-fair:initial  with LessThanInitialShare only
-""",
 }

@@ -1,7 +1,7 @@
 """The entry point of the command line, ``planner``: commands loaded on use, one path for errors.
 
 A new command is a new module here with a click command named ``command``, and a line in CORE, or
-a module and a line of a wing; one for one scheduler only is declared as a part of that scheduler.
+a module and a line of a wing; `planner.scheduler` has those of one scheduler only.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from planner.errors import (
     Kind,
     PlannerError,
 )
-from planner.scheduler import Part
+from planner.scheduler import schedulers
 from planner.wing import load, wings
 
 CORE: Final = {
@@ -97,7 +97,7 @@ class PlannerCommand(Command):
         prog_name: str | None = None,
         complete_var: str | None = None,
         standalone_mode: bool = True,  # noqa: FBT001, FBT002 - click's signature
-        **extra: Any,  # noqa: ANN401
+        **extra: object,
     ) -> Any:  # noqa: ANN401
         """Run the command line; exit with its code or, where not standalone, return it."""
         try:
@@ -161,9 +161,10 @@ class PlannerGroup(PlannerCommand, click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        own = Part[click.Command](f"planner {cmd_name}").of_all()
-        place = WINGS[cmd_name][1] if cmd_name in WINGS else f"planner.cli.{cmd_name}:command"
-        command: click.Command = own[0] if own else load(place)
+        command = next((own for one in schedulers() if (own := one.own_command(cmd_name))), None)
+        if command is None:
+            place = WINGS[cmd_name][1] if cmd_name in WINGS else f"planner.cli.{cmd_name}:command"
+            command = load(place)
         command.short_help = COMMANDS[cmd_name]
         for option in command.params:
             if isinstance(option, click.Option):

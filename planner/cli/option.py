@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -17,7 +17,7 @@ from planner.cli.exit_code import POINTER
 from planner.cli.output import STDOUT, Target, named_to_read
 from planner.cli.value import Option
 from planner.errors import LOOP, InputError, ParseError, SchemaError, closest
-from planner.scheduler import Part
+from planner.scheduler import schedulers
 from planner.wing import wings
 
 if TYPE_CHECKING:
@@ -190,23 +190,9 @@ TIME_LIMIT: Final = "45"
 """Seconds that a plan may take unless said; the library has no limit of its own."""
 
 
-class OfScheduler(Protocol):
-    """What a scheduler must provide for the command line.
-
-    ``OPTIONS`` are those that it alone has, by name; ``HELP`` its texts in the help of commands, by
-    subject.
-    """
-
-    OPTIONS: Mapping[str, Option[Any]]
-    HELP: Mapping[str, str]
-
-
-COMMAND_LINE: Final = Part[OfScheduler]("command line")
-
-
 def own(name: str) -> Option[Any]:
     """Return an option that only one scheduler has."""
-    return ChainMap(*(dict(one.OPTIONS) for one in COMMAND_LINE.of_all()))[name]
+    return ChainMap(*(dict(one.options) for one in schedulers()))[name]
 
 
 core_release: Option[str | None] = own("core_release")
@@ -215,8 +201,8 @@ core_release: Option[str | None] = own("core_release")
 
 def own_help(about: str) -> str:
     """Return the texts of all schedulers and wings about a subject in the help of commands."""
-    known = [one.HELP for one in COMMAND_LINE.of_all()] + [wing.help for wing in wings()]
-    return "".join(texts.get(about, "") for texts in known)
+    texts = [one.help for one in schedulers()] + [wing.help for wing in wings()]
+    return "".join(each.get(about, "") for each in texts)
 
 
 def written(names: Collection[str]) -> Iterator[click.Parameter]:

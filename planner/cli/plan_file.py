@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from planner.errors import InputError, ParseError, SchemaError, UnsupportedError
-from planner.plan import MODEL, AnyPlan
+from planner.plan import AnyPlan
 from planner.plan.proof import lines_of, trees_of
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
@@ -114,9 +114,10 @@ def _plan(root: str, path: tuple[str | int, ...], value: object) -> AnyPlan:
         said = f"{shown(named)} stands here" if "scheduler" in value else "is missing"
         known = " or ".join(one.id for one in schedulers())
         raise SchemaError(place(root, (*path, "scheduler")), said, known, EXPECTED)
-    model = MODEL.of(scheduler)
+    if scheduler.plan is None:
+        raise scheduler.lacks("plan", "plan")
     try:
-        plan = model.model_validate(value)
+        plan = scheduler.plan.model_validate(value)
     except ValidationError as error:
         raise _refused(root, path, value, error) from None
     if misnamed := plan.about.misnamed:

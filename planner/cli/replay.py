@@ -54,13 +54,13 @@ def command(given: Options) -> int:
     if not given.files:
         if not (given.before and given.after):
             raise click.UsageError("--before and --after go together")
-        from planner.commands.replay import LIVE
         from planner.reader import read
-        from planner.report.style import OWN
+        from planner.scheduler import scheduler_of
 
         before, after = read(given.before), read(given.after)
-        found = LIVE.of(before)(before, after)
-        given.show(OWN.of(before), found)
+        scheduler = scheduler_of(before)
+        found = scheduler.replay_live(before, after)
+        given.show(scheduler.renderers[type(found)], found)
         return FINDINGS if found.different else OPTIMAL
     files = Counter(Path(file).absolute() for file in given.files)
     if twice := [file for file, count in files.items() if count > 1]:

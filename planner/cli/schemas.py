@@ -5,39 +5,30 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from functools import partial
-from itertools import chain
-from typing import Any, Final, Union
+from typing import Any, Final
 
 from msgspec import Struct
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
-from planner.cli.published import Schema
 from planner.commands.audit.record import Audit
 from planner.commands.compare.record import Comparison
-from planner.commands.explain.record import EXPLANATION
+from planner.commands.explain.record import CommonExplanation
 from planner.commands.replay import ReplayReport
 from planner.commands.whatif.edit import Settings, WhatIf
 from planner.plan import AnyPlan
 from planner.plan.front import Front
-from planner.reader.items import Kind
 from planner.report.catalogue import Catalogue
 from planner.report.checking import Checks
 from planner.report.front import Fronts
 from planner.report.plans import Plans
-from planner.scheduler import Part
+from planner.scheduler import schedulers
 from planner.wing import each
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCE: Final = "#/$defs/{model}"
 _OLD_FUNGIBILITY: Final = ["Borrow", "Preempt"]
 """What MayStopSearch was called before v1beta2; the reader takes both."""
-
-
-KINDS: Final = Part[Mapping[tuple[str, str], Kind]]("kinds")
-"""The kinds of objects that the states of a scheduler are read from, by API group."""
-OWN_SCHEMAS: Final = Part[Mapping[str, Schema]]("schemas")
-"""The schemas of one scheduler by name: a summary."""
 
 
 class Published(Struct, frozen=True):
@@ -64,7 +55,8 @@ def _input() -> dict[str, Any]:
 
     Objects of other kinds are ignored, and so are fields that no schema names.
     """
-    models = list(dict.fromkeys(kind.model for own in KINDS.of_all() for kind in own.values()))
+    kinds = [pair for one in schedulers() for pair in one.kinds.items()]
+    models = list(dict.fromkeys(kind.model for _, kind in kinds))
     _, shared = models_json_schema(
         [(model, "validation") for model in models], by_alias=True, ref_template=_REFERENCE
     )
@@ -72,7 +64,7 @@ def _input() -> dict[str, Any]:
     for name in ("whenCanBorrow", "whenCanPreempt"):
         definitions["FlavorFungibility"]["properties"][name]["enum"] += _OLD_FUNGIBILITY
     known = []  # an object by its kind and version, or anything else
-    for (group, name), kind in chain.from_iterable(own.items() for own in KINDS.of_all()):
+    for (group, name), kind in kinds:
         versions = [f"{group}/{version}".lstrip("/") for version in kind.versions]
         is_kind = {"kind": {"const": name}, "apiVersion": {"enum": versions}}
         known.append(
@@ -106,7 +98,7 @@ def _input() -> dict[str, Any]:
     }
 
 
-def _bare(schema: Any) -> Any:  # noqa: ANN401 - any part of a schema
+def _bare(schema: object) -> Any:  # noqa: ANN401 - any part of a schema
     """Leave out titles, which repeat names, and defaults, which are in the planner's units."""
     if isinstance(schema, list):
         return [_bare(item) for item in schema]
@@ -146,15 +138,12 @@ SCHEMAS: Final[Mapping[str, Published]] = {
     "settings": _output("whatif --list", Settings),
     "audit": _output("audit", Audit),
     "comparison": _output("compare", Comparison),
-    "explanation": Published(
-        "the output of explain --format json",
-        lambda: _schema(Union[tuple(EXPLANATION.of_all())]),  # noqa: UP007 - as many as there are
-    ),
+    "explanation": _output("explain", CommonExplanation),
     "replay": _output("replay", ReplayReport),
     "laws": _output("laws", Catalogue),
     **{
         name: Published(summary, partial(_schema, model, mode))
-        for own in (*OWN_SCHEMAS.of_all(), *each("schemas"))
+        for own in (*(one.schemas for one in schedulers()), *each("schemas"))
         for name, (summary, model, mode) in own.items()
     },
 }

@@ -16,7 +16,7 @@ from planner.cli.option import define
 from planner.cli.output import ASK_TO_REPORT, LINE, check_files, say, warn, write, write_file
 from planner.cli.value import Option
 from planner.errors import PlannerError
-from planner.scheduler import Flavors, Part
+from planner.scheduler import Flavors, scheduler_of
 
 if TYPE_CHECKING:
     from planner.plan import AnyPlan
@@ -48,8 +48,6 @@ With --all the exit code is the worst of all plans, from best to worst: 0 3 6 4 
 
 """
 
-JOINT: Final = Part[Callable[..., Any]]("joint plans")
-"""Plans for several pending workloads at once."""
 MAX_LINES_IGNORED: Final = 50
 MOST_STEPS: Final = 2000
 """Steps of trees that a printed plan holds at most, unless they go to a file of their own."""
@@ -126,9 +124,7 @@ def solve(given: Options) -> int:
     if given.show_commands:
         if measures is not None:
             raise click.UsageError("--show-commands is for plans, not for a front")
-        from planner.plan.record import COMMANDS
-
-        commands = COMMANDS.of(state)
+        commands = scheduler_of(state).with_commands
     if given.joint:
         return _plan_together(given, state, costs)
 
@@ -243,12 +239,9 @@ def _refuse_jointly(given: Options, *, is_front: bool) -> None:
 
 
 def _plan_together(given: Options, state: AnyState, costs: Mapping[str, int] | None) -> int:
-    from planner.report.style import OWN
-
-    several = None if given.each else given.pending
+    scheduler, several = scheduler_of(state), None if given.each else given.pending
     with given.naming("costs"):
-        solve_joint = JOINT.of(state, "plan for each ask by itself: planner solve --all")
-        plan = solve_joint(
+        plan = scheduler.solve_joint(
             state,
             several,
             given.objective,
@@ -259,7 +252,7 @@ def _plan_together(given: Options, state: AnyState, costs: Mapping[str, int] | N
     warn(plan.notes)
     for one in plan.skipped:
         say("error", f"{one.workload}: {one.explanation}")
-    given.show(OWN.of(state), plan)
+    given.show(scheduler.renderers[type(plan)], plan)
     return worst([exit_code(plan), *([BAD_INPUT] if plan.skipped else [])])
 
 

@@ -50,7 +50,7 @@ class Valued(click.Option):
     What is wrong with a value of the environment names its variable.
     """
 
-    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:  # noqa: ANN401 - click's
+    def type_cast_value(self, ctx: click.Context, value: object) -> Any:  # noqa: ANN401 - click's
         """Read the value, or values, as text; refuse an empty one."""
         for text in value if isinstance(value, tuple | list) else (value,):
             if isinstance(text, str) and not text.strip():
@@ -74,7 +74,7 @@ class Valued(click.Option):
             raise
 
 
-def _in_seconds(value: Any) -> Any:  # noqa: ANN401 - click's
+def _in_seconds(value: object) -> Any:  # noqa: ANN401 - click's
     """Return the seconds of a duration such as 5s, 1.5h or 250ms; anything else as it is."""
     found = _DURATION.fullmatch(value.strip().lower()) if isinstance(value, str) else None
     return f"{float(found[1]) * _SECONDS_OF[found[2]]:.15g}" if found else value

@@ -80,14 +80,15 @@ def command(given: Options) -> int:
     original = known = given.read()
     added: tuple[str, ...] = ()
     if given.workload is not None:
-        from planner.commands.whatif.edit import SUBMISSIONS
+        from planner.commands.whatif.edit import read_submissions
+        from planner.scheduler import scheduler_of
 
-        submissions = SUBMISSIONS.of(known)
-        items = submissions.read_submissions(given.workload)
+        add_workloads = scheduler_of(known).add_workloads
+        items = read_submissions(given.workload)
         if len(items) != 1:
             found = f"{len(items)} objects stand here"
             raise SchemaError(given.workload, found, "one workload", "planner risk takes many")
-        known, added = submissions.add_workloads(known, items, given.queue)
+        known, added = add_workloads(known, items, given.queue)
     answer = whatif(
         known,
         given.edits,

@@ -1,4 +1,4 @@
-"""The options that only YuniKorn has, and its texts in the help of commands."""
+"""The options that only YuniKorn has."""
 
 from __future__ import annotations
 
@@ -39,14 +39,4 @@ OPTIONS: Final[Mapping[str, Option[Any]]] = {
         "YuniKorn: the side to take where its written laws and its code differ; by default "
         "design. Of law 4 that takes the core's reading, written the words.",
     ),
-}
-HELP: Final[Mapping[str, str]] = {
-    "pending": "; an ask of YuniKorn by its allocation key or pod",
-    "solve": "  planner solve instances/yunikorn/quickstart --laws code\n"
-    "  planner solve dump.json --quota root.research\n",
-    "explain": "  planner explain instances/yunikorn/quickstart --victim "
-    "etl/sessions-hourly-exec-9\n"
-    "  planner explain dump.json --quota root.research\n",
-    "generate": "  planner generate yunikorn --count 100 -o states.jsonl.gz\n",
-    "algorithms": "  yunikorn            the scheduler's own answer, of YuniKorn only\n",
 }

@@ -7,11 +7,11 @@ status that remains with the features that it leaves out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, TypeVar, cast
 
 from planner.plan import AnyPlan, Assume, Uncovered, qualified
-from planner.scheduler import Part
+from planner.scheduler import scheduler_of
 from planner.state import AnyState
 
 if TYPE_CHECKING:
@@ -73,11 +73,10 @@ def features_of(scheduler: str, table: str) -> tuple[Feature, ...]:
     return tuple(features)
 
 
-FEATURES: Final = Part[Sequence[Feature]]("features")
-"""All features of a scheduler, in the order of the page."""
+Plan_contra = TypeVar("Plan_contra", contravariant=True)
 
 
-class Covering:
+class Covering(Generic[Plan_contra]):
     """The coverage of a state, for all workloads or asks that wait in it: here all is modelled."""
 
     def unmodelled(self, pending: str) -> tuple[Uncovered, ...]:
@@ -85,7 +84,7 @@ class Covering:
         del pending
         return ()
 
-    def contradicted(self, plan: AnyPlan) -> tuple[Uncovered, ...]:
+    def contradicted(self, plan: Plan_contra) -> tuple[Uncovered, ...]:
         """Return where the cluster's own words contradict a finished plan."""
         del plan
         return ()
@@ -102,17 +101,13 @@ class Covering:
 
 PointT = TypeVar("PointT", bound="FrontPoint")
 
-COVERAGE: Final = Part[Callable[[AnyState], Covering]]("coverage")
-"""Makes the coverage of a state, once for all workloads or asks that wait in it."""
 
-
-def covering(state: AnyState) -> Covering:
+def covering(state: AnyState) -> Covering[Any]:
     """Return the coverage of a state, for all workloads or asks that wait in it."""
-    coverer = COVERAGE.find(state)
-    return Covering() if coverer is None else coverer(state)
+    return scheduler_of(state).coverage_of(state)
 
 
-def uncovered(known: Covering, plan: AnyPlan) -> tuple[Uncovered, ...]:
+def uncovered(known: Covering[Any], plan: AnyPlan) -> tuple[Uncovered, ...]:
     """Return everything that a plan leaves out."""
     found = (*known.unmodelled(plan.preemptor), *known.contradicted(plan))
     return tuple(one for one in found if one.feature not in plan.about.sees_to)

@@ -19,6 +19,7 @@ from typing import Final
 
 from planner.coverage import kueue_chance as chance
 from planner.coverage import kueue_evidence as evidence
+from planner.coverage.answer import Covering
 from planner.coverage.kueue_absent import Held, absent_on_nodes, absent_queues, held_in_absent
 from planner.coverage.kueue_evidence import why_not
 from planner.coverage.kueue_features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
@@ -176,7 +177,7 @@ def _fewer_pending(state: State, queue: ClusterQueue) -> Iterator[str]:
         )
 
 
-class KueueCoverage:
+class KueueCoverage(Covering[Plan]):
     """The coverage of one state of Kueue, for all workloads that are pending in it."""
 
     def __init__(self, state: State) -> None:

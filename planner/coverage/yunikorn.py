@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from planner.coverage.answer import Covering, features_of
-from planner.plan import Uncovered
+from planner.plan import AnyPlan, Uncovered
 from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.held_back import ATTEMPTS, PARENT, PLACEHOLDER, passed_over
 from planner.quota.yunikorn.limits import ACCEPTED, ANYBODY, QUEUE_IS_FULL, USER_QUOTA
@@ -73,7 +73,7 @@ SETTLE_LIMITS: Final = (
 """What settles which limits hold."""
 
 
-class YuniKornCoverage(Covering):
+class YuniKornCoverage(Covering[AnyPlan]):
     """The coverage of one state of YuniKorn, for all asks that wait in it."""
 
     def __init__(self, state: YuniKornState) -> None:

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from planner.laws.law import Law, Register
-from planner.scheduler import Part
+from planner.scheduler import schedulers
 
-LAWS: Final = tuple(law for laws in Part[tuple[Law, ...]]("laws").of_all() for law in laws)
+LAWS: Final = tuple(law for one in schedulers() for law in one.laws)
 
 RULE_SETS: Final = {
     name: tuple(law for law in LAWS if name in law.rule_sets)

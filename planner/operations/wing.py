@@ -1,8 +1,15 @@
 """What the operations wing adds to the planner."""
 
-from typing import Final
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from planner.wing import Wing
+
+if TYPE_CHECKING:
+    from planner.operations.lint.lint import Looked
+    from planner.operations.risk.measure import Submitting
 
 WING: Final = Wing(
     commands={
@@ -43,18 +50,22 @@ WING: Final = Wing(
             ),
         },
     },
-    parts={
-        "kueue": {
-            "risk": "planner.operations.risk.kueue",
-            "lint": "planner.operations.lint.kueue:look",
-            "commands": "planner.operations.apply.kueue:with_commands",
-        },
-        "yunikorn": {
-            "risk": "planner.operations.risk.yunikorn",
-            "lint": "planner.operations.lint.yunikorn:look",
-        },
-    },
     schemas="planner.operations.schemas:SCHEMAS",
     renderers="planner.operations.report.answers:RENDERERS",
     workers="planner.operations.dask_cluster:workers",
+    with_commands="planner.operations.apply.kueue:with_commands",
 )
+
+
+def risks() -> Mapping[str, Submitting[Any]]:
+    """Return what is asked of each scheduler, by its id, so that victims can be counted."""
+    from planner.operations.risk import kueue, yunikorn
+
+    return {"kueue": kueue, "yunikorn": yunikorn}
+
+
+def looks() -> dict[str, Callable[[Any], Looked]]:
+    """Return the function of each scheduler, by its id, that looks at a state by all rules."""
+    from planner.operations.lint import kueue, yunikorn
+
+    return {"kueue": kueue.look, "yunikorn": yunikorn.look}

@@ -23,7 +23,6 @@ from planner.plan.base import Status as Status
 from planner.plan.base import Uncovered as Uncovered
 from planner.plan.base import qualified as qualified
 from planner.plan.proof import Tree as Tree
-from planner.plan.record import MODEL as MODEL
 from planner.plan.record import TREES as TREES
 from planner.plan.record import AnyPlan as AnyPlan
 from planner.plan.record import Cap as Cap

@@ -5,7 +5,7 @@ What an answer leaves out can make its status conditional. Answers with victims 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from itertools import islice
 from typing import (
     TYPE_CHECKING,
@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_v
 
 from planner.errors import UnsupportedError
 from planner.plan.label import Label
-from planner.scheduler import Part
+from planner.scheduler import page
 from planner.state.base import with_bounded_errors
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Record(BaseModel):
     )
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
         """Bound how many errors are collected where a plan is read."""
         return with_bounded_errors(handler(source), most_keys=None)
 
@@ -93,10 +93,6 @@ class Uncovered(Record):
     evidence: Annotated[str, Label(role="text")]
 
 
-HTML: Final = Part[Callable[[Any], str]]("html")
-"""Returns an answer as HTML for a notebook: the page of ``--format html``, in a frame."""
-
-
 class Told(Record):
     """An answer that is shown in a line where Python prints it, and as its page in a notebook."""
 
@@ -111,10 +107,9 @@ class Told(Record):
 
     __str__ = __repr__
 
-    def _repr_html_(self) -> str | None:
-        """Return the page, which is the same for all schedulers; ``None`` if none has pages."""
-        write = next(iter(HTML.of_all()), None)
-        return None if write is None else write(self)
+    def _repr_html_(self) -> str:
+        """Return the page of ``--format html`` for a notebook, in a frame."""
+        return page(self)
 
 
 class Covered(Told):
@@ -143,11 +138,6 @@ class Covered(Told):
         fields = type(self).model_fields.keys()
         parts = ["status", *sorted({"preemptor"} & fields), *sorted(_SAID & fields)]
         return ": ".join(str(getattr(self, one)) for one in parts)
-
-    def _repr_html_(self) -> str | None:
-        """Return the answer's page for a notebook; ``None`` for a scheduler that has no pages."""
-        write = HTML.find(self)
-        return None if write is None else write(self)
 
     @model_validator(mode="after")
     def _says_what_it_leaves_out(self) -> Self:

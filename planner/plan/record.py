@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, Union
 
@@ -16,7 +16,7 @@ from planner.plan.base import Assume, Evicting, Proved, Published, Record, Statu
 from planner.plan.label import Label
 from planner.plan.proof import Tree
 from planner.rules import OWN, RuleSet
-from planner.scheduler import Part, schedulers
+from planner.scheduler import schedulers
 
 SchedulerId = Annotated[
     str, Field(pattern="^[a-z][a-z0-9-]*$", examples=[one.id for one in schedulers()])
@@ -304,10 +304,11 @@ class AnyPlan(Published, Evicting):
         return self
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
         """Read and write ``AnyPlan`` as the plan of one of the registered schedulers."""
         if cls is AnyPlan:
-            return handler.generate_schema(Union[tuple(MODEL.of_all())])  # noqa: UP007 - of a list
+            known = tuple(one.plan for one in schedulers() if one.plan)
+            return handler.generate_schema(Union[known])  # noqa: UP007 - as many as there are
         return super().__get_pydantic_core_schema__(source, handler)
 
 
@@ -323,10 +324,6 @@ def resources_of(*plans: AnyPlan) -> tuple[str, ...]:
     abouts = [plan.about for plan in plans]
     places = (place for one in abouts for place in (*one.requested, *one.freed))
     return tuple(sorted({resource for _, resource in places}))
-
-
-MODEL: Final = Part[type[AnyPlan]]("plan")
-"""The class of a scheduler's plans."""
 
 
 class Command(Record):
@@ -346,10 +343,3 @@ class Commands(Record):
     steps: tuple[Command, ...] = ()
     reason: str = ""
     notes: tuple[str, ...] = ()
-
-
-COMMANDS: Final = Part[Callable[[Any, Any, Sequence[str]], Any]]("commands")
-"""Returns a plan for a state with the commands that carry it out, or why there are none.
-
-The given options of kubectl stand at the end of each command.
-"""

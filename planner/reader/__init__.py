@@ -27,10 +27,10 @@ unknown.py     the fields and kinds that were ignored, if asked for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from planner.errors import SchemaError, UnsupportedError
 from planner.garbage import without_garbage_collection
@@ -39,7 +39,7 @@ from planner.reader.parse import Document, parse
 from planner.reader.settings import Said, Settings, named
 from planner.reader.source import MAX_BYTES, UNREAD, Loadable, Source, load, load_file
 from planner.reader.unknown import Ignored
-from planner.scheduler import Part, schedulers
+from planner.scheduler import schedulers
 from planner.stage import begin
 from planner.state import AUTO, RequestsFrom
 
@@ -57,11 +57,6 @@ __all__ = [
     "read_objects",
 ]
 
-
-READER: Final = Part[Callable[[Sequence[Document], Settings, Ignored | None], "AnyState | None"]](
-    "reader"
-)
-"""The function that makes a state of all documents, or ``None`` if they are not its scheduler's."""
 
 Readable = Loadable | Mapping[str, object] | list[Any]
 """What a state can be read from."""
@@ -187,8 +182,8 @@ def _state(documents: Sequence[Document], settings: Settings, ignored: Ignored |
 
     Kueue, which is registered first, comes last: it takes what no other scheduler does, or raises.
     """
-    for read_state in reversed(READER.of_all()):
-        state = read_state(documents, settings, ignored)
+    for one in reversed(schedulers()):
+        state: AnyState | None = one.read_documents(documents, settings, ignored)
         if state is not None:
             return state
     raise UnsupportedError(settings.source, "no scheduler is registered that reads it")

@@ -57,7 +57,7 @@ def as_served(
     return served, tuple(named)
 
 
-def _without(value: Any, path: tuple[str, ...]) -> tuple[Any, bool]:  # noqa: ANN401 - any JSON
+def _without(value: object, path: tuple[str, ...]) -> tuple[Any, bool]:
     """Return a value without the fields at a path, and whether one of them said something.
 
     What has no such field is returned as it is, not copied.

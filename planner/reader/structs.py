@@ -64,7 +64,7 @@ def quick_time(text: str) -> datetime | None:
         return None
 
 
-def _validator(kind: Any) -> Any:  # noqa: ANN401 - a function of any kind
+def _validator(kind: object) -> Any:  # noqa: ANN401 - a function of any kind
     """Return the function that reads a scalar of the schema."""
     return next(one.func for one in get_args(kind) if isinstance(one, BeforeValidator))
 
@@ -107,7 +107,7 @@ def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
             names[trap] = other
     fields += [(name, _checked(kind), "") for name, kind in more.items()]
 
-    def refuse(self: Any) -> None:  # noqa: ANN401 - a generated type
+    def refuse(self: object) -> None:
         if wrong is not None and wrong(self):
             raise ValueError
 
@@ -118,7 +118,7 @@ def struct_of(model: type[BaseModel]) -> type[msgspec.Struct]:
     return msgspec.defstruct(name, fields, rename=names, gc=False, namespace=after)
 
 
-def _checked(kind: Any, notes: Iterable[Any] = ()) -> Any:  # noqa: ANN401 - any annotation
+def _checked(kind: object, notes: Iterable[Any] = ()) -> Any:  # noqa: ANN401 - any annotation
     """Return the type of msgspec for an annotation and its metadata."""
     bounds: dict[str, Any] = {}
     for note in _flat(notes):
@@ -149,7 +149,7 @@ def _flat(notes: Iterable[Any]) -> Iterator[Any]:
             yield note
 
 
-def _plain(kind: Any) -> Any:  # noqa: ANN401 - any annotation
+def _plain(kind: object) -> Any:  # noqa: ANN401 - any annotation
     arguments = get_args(kind)
     match get_origin(kind):
         case None if isinstance(kind, type) and issubclass(kind, BaseModel):

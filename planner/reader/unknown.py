@@ -42,7 +42,7 @@ def known_part(model: type[BaseModel], value: dict[str, Any]) -> dict[str, Any]:
     return {key: _part(known[key], each) for key, each in value.items() if key in known}
 
 
-def _part(model: type[BaseModel] | None, value: Any) -> Any:  # noqa: ANN401 - any JSON
+def _part(model: type[BaseModel] | None, value: object) -> Any:  # noqa: ANN401 - any JSON
     if model is None:
         return value
     if isinstance(value, list):
@@ -86,7 +86,7 @@ def aliases(name: str, info: FieldInfo) -> Iterator[str]:
         yield choices
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 - any annotation
+def _model_in(annotation: object) -> type[BaseModel] | None:
     """Return the model in an annotation such as ``tuple[PodSet, ...]`` or ``X | None``."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation

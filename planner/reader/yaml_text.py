@@ -176,7 +176,7 @@ class _Builder:
             # No alias may refer to a value that is not complete: the value would contain itself.
             self.anchors.pop(event.anchor, None)
 
-    def _place(self, value: object, size: int, event: Any) -> None:  # noqa: ANN401
+    def _place(self, value: object, size: int, event: object) -> None:
         """Put a finished value where it belongs: the root, a list, a key, or a key's value."""
         if not self.frames:
             self.root = value
@@ -197,7 +197,7 @@ class _Builder:
             frame.value[frame.key] = value
             frame.key = _NO_KEY
 
-    def _key(self, value: object, frame: _Frame, event: Any) -> str | _NoKey:  # noqa: ANN401
+    def _key(self, value: object, frame: _Frame, event: object) -> str | _NoKey:
         if not isinstance(value, str):
             raise self._error(
                 event, f"the key {shown(value)} is not a string", hint="put the key in quotes"

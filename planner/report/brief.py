@@ -13,7 +13,8 @@ from planner.report import document as doc
 from planner.report import words
 from planner.report.covered import answer_cell, assumed
 from planner.report.document import Cell, Column, Fact, Section, table
-from planner.report.plan import PAGE, PREEMPTION, closed_levels, own_in_words
+from planner.report.plan import PREEMPTION, closed_levels, own_in_words
+from planner.scheduler import scheduler_of
 
 FEW: Final = 3
 """A brief screen lists so many of a list before it says how many more there are."""
@@ -24,7 +25,7 @@ def brief(plan: AnyPlan) -> doc.Document:
 
     Lists are cut, so that it has at most 25 lines of 100 columns.
     """
-    own = PAGE.of(plan)(plan)
+    own = scheduler_of(plan).reporting.particulars(plan)
     rules = f"{words.scheduler_name(plan)}, {words.rules_name(plan)}"
     about = f"priority {plan.priority}   {rules}"
     asks = Cell(plan.about.name, is_name=True, aside=about, aside_tone="")

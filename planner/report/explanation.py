@@ -21,7 +21,7 @@ from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, 
 from planner.report.style import Said, each, field_lines, fields, line, renderer, words
 from planner.report.text import short
 from planner.report.words import RARELY_SHOWN, not_twice, noted, work_in
-from planner.scheduler import Part, scheduler_of
+from planner.scheduler import scheduler_of
 
 QUESTIONS: Final = {
     "why-this-victim": "Why this victim",
@@ -50,12 +50,9 @@ class Explained(NamedTuple):
     lines: Iterable[str] = ()
 
 
-EXPLAINED: Final = Part[Callable[[CommonExplanation], Explained]]("explained")
-
-
 def document(answer: CommonExplanation) -> doc.Document:
     """Return the document of an explanation."""
-    other, optima, own = answer.alternative, answer.optima, EXPLAINED.of(answer)(answer)
+    other, optima, own = answer.alternative, answer.optima, scheduler_of(answer).explained(answer)
     called = scheduler_of(answer).words
     columns: list[Column[Any]] = [
         *own.columns,
@@ -151,7 +148,7 @@ def _clash(clash: CommonClash[Any]) -> Iterator[doc.Block]:
 
 
 def _lines(answer: CommonExplanation) -> Iterator[str]:
-    own = EXPLAINED.of(answer)(answer)
+    own = scheduler_of(answer).explained(answer)
     yield line("question", answer.question)
     yield line("answer", Said(answer.answer))
     yield line("preemptor", answer.preemptor)

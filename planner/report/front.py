@@ -11,7 +11,7 @@ from planner.plan.front import Front, FrontPoint, GreedyPoint
 from planner.report import document as doc
 from planner.report.covered import answer_cell, assumed, uncovered_lines
 from planner.report.document import LEAST, Cell, Column, Fact, Section, name, named, table
-from planner.report.plan import LINES, NO_GREEDY, PAGE, outside_lines, scheduler_at
+from planner.report.plan import NO_GREEDY, outside_lines, scheduler_at
 from planner.report.style import Said, each, free, line, rendered
 from planner.report.text import cells, moment, short
 from planner.report.words import (
@@ -60,7 +60,7 @@ def document(front: Front) -> doc.Document:
     head = (
         *assumed(front.coverage, front.assume),
         Fact("Preemptor", name(greedy.about.name), "title"),
-        *(Fact(*row) for row in PAGE.of(greedy)(greedy).asking),
+        *(Fact(*row) for row in scheduler_of(greedy).reporting.particulars(greedy).asking),
         Fact("Priority", Cell(f"{greedy.priority:,}")),
         Fact("Scheduler", Cell(scheduler_at(greedy))),
         Fact("Objective", Cell(front.objective)),
@@ -130,7 +130,7 @@ def _beside(front: Front) -> str:
 def _lines(front: Front) -> Iterator[str]:
     greedy = front.greedy
     yield line("preemptor", front.preemptor)
-    yield from LINES.of(greedy.plan).asking(greedy.plan)
+    yield from scheduler_of(greedy.plan).reporting.asking(greedy.plan)
     yield line("status", front.status)
     yield from uncovered_lines(front.coverage, front.assume)
     yield free("explanation", front.explanation)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -20,7 +20,7 @@ from planner.report.covered import answer_cell, assumed, effects, uncovered_line
 from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.style import Said, Value, each, field_lines, free, line, rendered
 from planner.report.text import hours, moment
-from planner.scheduler import Part, scheduler_of
+from planner.scheduler import scheduler_of
 from planner.term import lost_by
 
 MANY, FIRST = 100, 20
@@ -56,20 +56,23 @@ class Particulars(NamedTuple):
     remarks: tuple[doc.Block, ...] = ()
 
 
-class Lines(Protocol):
-    """The plain lines of plans that a scheduler's own module makes."""
+Plan_contra = TypeVar("Plan_contra", contravariant=True)
 
-    def lines(self, plan: AnyPlan) -> Iterable[str]:
-        """Yield the lines of a plan."""
+
+class Reporting(Protocol[Plan_contra]):
+    """What pages and plain lines of plans ask of a scheduler."""
+
+    def particulars(self, plan: Plan_contra) -> Particulars:
+        """Return the parts of a document that only its plans have."""
         ...
 
-    def asking(self, plan: AnyPlan) -> Iterable[str]:
-        """Yield the lines on where the preemptor is."""
+    def lines(self, plan: Plan_contra) -> Iterable[str]:
+        """Yield the plain lines of a plan."""
         ...
 
-
-PAGE: Final[Part[Callable[[AnyPlan], Particulars]]] = Part("page")
-LINES: Final = Part[Lines]("plain")
+    def asking(self, plan: Plan_contra) -> Iterable[str]:
+        """Yield the plain lines on where the preemptor is."""
+        ...
 
 
 def render(  # noqa: PLR0913 - as the look of a screen has it
@@ -98,7 +101,7 @@ def render(  # noqa: PLR0913 - as the look of a screen has it
     return rendered(
         plans,
         style,
-        lambda plan: LINES.of(plan).lines(plan),
+        lambda plan: scheduler_of(plan).reporting.lines(plan),
         write,
         whole=whole,
         overview=overview,
@@ -139,7 +142,7 @@ def document(plan: AnyPlan) -> doc.Document:
     anybody = plan.victims or (plan.greedy and plan.greedy.victims)
     rows = words.term_rows(plan) if anybody else []
     disruption = words.terms_tables(rows, words.scheduler_name(plan), words.work_of(plan))
-    own = PAGE.of(plan)(plan)
+    own = scheduler_of(plan).reporting.particulars(plan)
     sections = (
         Section("Request", own.request),
         Section("Victims", (*own.victims, *own.remarks)),
@@ -292,7 +295,7 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[doc.Block]:
     yield doc.Only("page", tuple(_outside(plan)))
     if differ:
         whom = f"Whom {words.scheduler_name(plan)} itself would {scheduler_of(plan).words.verb}"
-        yield doc.Fold(whom, PAGE.of(greedy)(greedy).victims)
+        yield doc.Fold(whom, scheduler_of(greedy).reporting.particulars(greedy).victims)
 
 
 def own_in_words(plan: AnyPlan, greedy: AnyPlan) -> str:
@@ -415,7 +418,7 @@ def heading_lines(plan: AnyPlan) -> Iterator[str]:
     yield from field_lines(plan, "preemptor status")
     yield free("explanation", plan.explanation)
     yield from uncovered_lines(plan.coverage, plan.assume)
-    yield from LINES.of(plan).asking(plan)
+    yield from scheduler_of(plan).reporting.asking(plan)
     yield from field_lines(plan, "priority scheduler rules objective")
     yield line("now", moment(plan.now))
 

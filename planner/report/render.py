@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from html import escape
 from numbers import Integral
 from typing import Any, Final, Literal, cast, get_args
 
 from planner.commands.audit.record import Audit
 from planner.commands.check.plan import Check
-from planner.commands.explain.record import EXPLANATION, CommonExplanation
+from planner.commands.explain.record import CommonExplanation
 from planner.commands.whatif.edit import WhatIf
 from planner.errors import SchemaError
-from planner.plan import MODEL, AnyPlan
+from planner.plan import AnyPlan
+from planner.plan.base import Told
 from planner.plan.front import Front
 from planner.report import audit, explanation, front, plan, whatif
 from planner.report.checking import Checks, render_checks
-from planner.report.style import OWN, Renderer
+from planner.report.style import Renderer
+from planner.scheduler import scheduler_of
 from planner.scheduler.record import Named
 from planner.wing import each
 
 Style = Literal["table", "plain", "json", "markdown", "html"]
 """What ``--format`` calls the ways of writing an answer."""
 
-Answer = AnyPlan | CommonExplanation | Audit | Check | Front | WhatIf | Named
+Answer = Told | Named
 """What functions of the library return; those that are `Named` say of which scheduler they are."""
 
 _RENDERERS: Final[Mapping[type, Renderer[Any]]] = {
-    **dict.fromkeys(EXPLANATION.of_all(), explanation.render),
+    CommonExplanation: explanation.render,
     Audit: audit.render,
     WhatIf: whatif.render,
     **{answer: write for wing in each("renderers") for answer, write in wing.items()},
 }
-_LISTED: Final[Mapping[type, Callable[..., str]]] = {
-    **dict.fromkeys(MODEL.of_all(), plan.render),
-    Front: front.render,
-}
-"""The renderers of answers of which there may be several at once."""
+_KINDS: Final = {AnyPlan, Front, *_RENDERERS}
 WIDTH: Final = 108
 _FRAME: Final = (
     '<iframe srcdoc="{page}" sandbox="" style="width: 100%; height: 40rem; border: 0"></iframe>'
@@ -83,11 +81,14 @@ def render(
         checks = Checks(accepted=answer.accepted, checks=(answer,))
         return render_checks(checks, style, **look)
     known = cast("Any", answer)
-    if type(answer) in MODEL.of_all():
+    kind = next((one for one in type(answer).__mro__ if one in _KINDS), None)
+    if kind is AnyPlan:
         return plan.render([known], style, alone=True, details=details, **look)
-    if type(answer) in _LISTED:
-        return _LISTED[type(answer)]([known], style, alone=True, **look)
-    write = _RENDERERS.get(type(answer)) or OWN.of(known)
+    if kind is Front:
+        return front.render([known], style, alone=True, **look)
+    write = _RENDERERS[kind] if kind else scheduler_of(known).renderers.get(type(answer))
+    if write is None:
+        raise SchemaError("", f"{type(answer).__name__} is no answer", "what a verb returned")
     return write(known, style, **look)
 
 

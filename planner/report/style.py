@@ -17,7 +17,6 @@ from pydantic import BaseModel
 
 from planner.report.document import Document
 from planner.report.text import clean, word
-from planner.scheduler import Part
 
 Answer = TypeVar("Answer")
 Whole_contra = TypeVar("Whole_contra", bound=BaseModel, contravariant=True)
@@ -169,10 +168,6 @@ class Renderer(Protocol[Whole_contra]):
     def __call__(self, answer: Whole_contra, style: str, *, width: int, color: bool) -> str:
         """Return the result as ``table``, ``plain``, ``json``, ``markdown`` or ``html``."""
         ...
-
-
-OWN: Final = Part[Renderer[Any]]("renderer")
-"""The renderers of answers that only one scheduler has."""
 
 
 def renderer(

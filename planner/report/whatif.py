@@ -15,7 +15,6 @@ from planner.report import words
 from planner.report.covered import answer_cell
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.labelled import labelled_lines, labelled_table, row_lines
-from planner.report.plan import PAGE
 from planner.report.style import Repeated, Said, each, line, renderer
 from planner.scheduler import scheduler_of
 
@@ -78,7 +77,8 @@ def document(answer: WhatIf) -> doc.Document:
         Section("Places", (_move_table(moves),)),
         Section("Victims", (_victim_table(sides, after),)),
         Section(
-            "Quota, before and after the plan", (doc.Only("page", PAGE.of(after)(after).usage),)
+            "Quota, before and after the plan",
+            (doc.Only("page", scheduler_of(after).reporting.particulars(after).usage),),
         ),
         Section("Disruption", (_term_table(terms, sides, after),)),
         words.noted(words.remarks(*answer.plans)),

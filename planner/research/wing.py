@@ -1,8 +1,16 @@
 """What the research wing adds to the planner."""
 
-from typing import Final
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from planner.wing import Wing
+
+if TYPE_CHECKING:
+    from planner.research.generate.generate import Generated
+    from planner.research.rivals.contest import Rivalry
+    from planner.research.simulate.simulate import Simulated
 
 HELP: Final = {
     "solve": """\
@@ -50,19 +58,6 @@ WING: Final = Wing(
             ),
         },
     },
-    parts={
-        "kueue": {
-            "families": "planner.research.bench.kueue_families:FAMILIES",
-            "rivals": "planner.research.rivals.kueue",
-            "simulation": "planner.research.simulate.kueue_world",
-            "generation": "planner.research.generate.kueue.objects",
-        },
-        "yunikorn": {
-            "rivals": "planner.research.rivals.yunikorn",
-            "simulation": "planner.research.simulate.yunikorn_world",
-            "generation": "planner.research.generate.yunikorn",
-        },
-    },
     schemas="planner.research.schemas:SCHEMAS",
     renderers="planner.research.report.simulation:RENDERERS",
     rule_sets={
@@ -71,3 +66,40 @@ WING: Final = Wing(
     },
     help=HELP,
 )
+
+
+def worlds() -> Mapping[str, Simulated[Any]]:
+    """Return what is asked of each scheduler, by its id, to simulate it."""
+    from planner.research.simulate import kueue_world, yunikorn_world
+
+    return {"kueue": kueue_world, "yunikorn": yunikorn_world}
+
+
+def amounts() -> Mapping[str, Callable[[int, str], str]]:
+    """Return the functions that write an amount as each scheduler does, by its id."""
+    from planner.quantity import format_units
+    from planner.report.yunikorn.plan import yunikorn_amount
+
+    return {"kueue": format_units, "yunikorn": yunikorn_amount}
+
+
+def generators() -> Mapping[str, Generated[Any]]:
+    """Return what is asked of each scheduler, by its id, to make up its clusters."""
+    from planner.research.generate import yunikorn
+    from planner.research.generate.kueue import objects
+
+    return {"kueue": objects, "yunikorn": yunikorn}
+
+
+def rivalries() -> Mapping[str, Rivalry[Any]]:
+    """Return what rivals need to know of each scheduler, by its id."""
+    from planner.research.rivals import kueue, yunikorn
+
+    return {"kueue": kueue, "yunikorn": yunikorn}
+
+
+def families() -> Mapping[str, Callable[..., dict[str, Any]]]:
+    """Return states that a theorem says are hard, by the name of their family."""
+    from planner.research.bench.kueue_families import FAMILIES
+
+    return FAMILIES

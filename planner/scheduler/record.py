@@ -1,23 +1,55 @@
-"""A scheduler as the rest of the planner sees it: its words, and the module of each of its parts.
+"""A scheduler as the rest of the planner sees it: its words, and what is asked of it.
 
-A package that does something for every scheduler says in a protocol what it needs of one, declares
-a `Part` with it, and never names a scheduler. The part of each scheduler stands in a folder or
-module of its own, mostly in the same package, and is loaded when it is first asked for: a plan
-needs no simulation, and a check no solver.
+Whoever does something for every scheduler asks `scheduler_of` for the one of a state or plan, and
+never names one. Attributes import what they return when they are asked for it: a plan needs no
+simulation, and a check no solver.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from msgspec import Struct, field
 
 from planner.errors import SchemaError, UnsupportedError
-from planner.wing import load, wings
 
-T_co = TypeVar("T_co", covariant=True)
+if TYPE_CHECKING:
+    import click
+
+    from planner.cli.published import Schema
+    from planner.cli.value import Option
+    from planner.commands.check.plan import Checker
+    from planner.commands.compare.algorithm import Compared
+    from planner.commands.explain.inquiry import Explainer
+    from planner.commands.explain.kueue.record import PreemptionMessage
+    from planner.commands.explain.record import CommonExplanation
+    from planner.commands.replay.comparison import Comparison, Recorded
+    from planner.commands.replay.kueue_live import LiveReplay
+    from planner.commands.whatif.edit import Editing, Submit
+    from planner.coverage.answer import Covering
+    from planner.laws.law import Law
+    from planner.plan import AnyPlan, Verification
+    from planner.plan.base import Told
+    from planner.plan.kueue import JointPlan
+    from planner.reader.items import Kind
+    from planner.reader.parse import Document
+    from planner.reader.settings import Settings
+    from planner.reader.source import Holds
+    from planner.reader.unknown import Ignored
+    from planner.report.explanation import Explained
+    from planner.report.plan import Reporting
+    from planner.report.style import Renderer
+    from planner.solver.start import AnyPlanning, Planner
+    from planner.state import AnyState, RequestsFrom
+
+PartT = TypeVar("PartT")
+StateT = TypeVar("StateT")
+PlanT = TypeVar("PlanT", bound="AnyPlan")
+PlanningT = TypeVar("PlanningT", bound="AnyPlanning")
+RulesT = TypeVar("RulesT")
+ExplanationT = TypeVar("ExplanationT")
 
 
 class Words(Struct, frozen=True):
@@ -42,25 +74,6 @@ class Words(Struct, frozen=True):
     terms: Mapping[str, str] = field(default_factory=dict)
 
 
-class Scheduler(NamedTuple):
-    """A scheduler: its id in states and plans, its words, and its parts.
-
-    ``parts`` has for each `Part`, by name, the module of this scheduler, or an attribute as
-    ``module:attribute``. ``likes`` are objectives with the aims of the scheduler's own order of
-    victims: by name, a summary and the levels.
-    """
-
-    id: str
-    words: Words
-    parts: Mapping[str, str]
-    likes: Mapping[str, tuple[str, tuple[tuple[str, ...], ...]]] = MappingProxyType({})
-
-    @property
-    def scheduler(self) -> str:
-        """The id, which makes a scheduler `Named` by itself."""
-        return self.id
-
-
 class Named(Protocol):
     """A state, a plan, or another object that says of which scheduler it is."""
 
@@ -70,10 +83,215 @@ class Named(Protocol):
         ...
 
 
-_REGISTERED: Final[dict[str, Scheduler]] = {}
+class Scheduler(Generic[StateT, PlanT, PlanningT, RulesT, ExplanationT]):
+    """A scheduler: a class with its id in states and plans, and its words; one object of it.
+
+    ``likes`` are objectives with the aims of the scheduler's own order of victims: by name, a
+    summary and the levels; ``help`` are texts in the help of commands, by what they are about. What
+    a class does not override the scheduler does not have: either that
+    adds nothing to an answer, or asking for it raises `UnsupportedError`.
+
+    The parameters are the classes of its states and plans, of asks that are ready to be planned
+    for, of the rules of its proof trees, and of its explanations.
+    """
+
+    id: ClassVar[str]
+    words: ClassVar[Words]
+    likes: ClassVar[Mapping[str, tuple[str, tuple[tuple[str, ...], ...]]]] = MappingProxyType({})
+    help: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    def lacks(self, attribute: str, what: str, hint: str = "") -> UnsupportedError:
+        """Return the error about what this scheduler does not have, which names those that do."""
+        base = getattr(Scheduler, attribute)
+        having = {one.id for one in schedulers() if getattr(type(one), attribute) is not base}
+        return self._without(what, having, hint)
+
+    def found_in(self, table: Mapping[str, PartT], what: str) -> PartT:
+        """Return what the table of a wing has for this scheduler; raise if it has nothing."""
+        if self.id not in table:
+            raise self._without(what, table)
+        return table[self.id]
+
+    def _without(self, what: str, having: Collection[str], hint: str = "") -> UnsupportedError:
+        others = [one.words.name for one in schedulers() if one.id in having and one is not self]
+        expected = f"a state of {' or '.join(others)}" if others else ""
+        said = f"nothing is known about its {what}"
+        return UnsupportedError(self.words.name, said, expected, hint)
+
+    # Reading
+
+    def read_documents(
+        self, documents: Sequence[Document], settings: Settings, ignored: Ignored | None
+    ) -> StateT | None:
+        """Make one state of all documents; ``None`` if they are of another scheduler."""
+        return None
+
+    def holds_state(self, data: bytes) -> Holds:
+        """Say whether a text is a state by itself."""
+        return "part"
+
+    @property
+    def kinds(self) -> Mapping[tuple[str, str], Kind]:
+        """The kinds of objects that states are read from, by API group and name."""
+        return {}
+
+    # Planning
+
+    @property
+    def laws(self) -> tuple[Law, ...]:
+        """All laws, in the order in which they are reported."""
+        return ()
+
+    @property
+    def plan(self) -> type[AnyPlan] | None:
+        """The class of plans that are read and written."""
+        return None
+
+    @property
+    def planning(self) -> Planner[StateT, PlanT, PlanningT, RulesT]:
+        """How an ask is made ready and planned for."""
+        raise self.lacks("planning", "planning")
+
+    def coverage_of(self, state: StateT) -> Covering[PlanT]:
+        """Return the coverage of a state, once for all workloads or asks that wait in it."""
+        from planner.coverage.answer import Covering
+
+        return Covering()
+
+    def with_nodes(self, state: StateT, plan: PlanT) -> AnyPlan:
+        """Return a plan with the nodes around it, where pods are placed on nodes."""
+        return plan
+
+    @property
+    def with_commands(self) -> Callable[[StateT, PlanT, Sequence[str]], PlanT]:
+        """Returns a plan for a state with the commands that carry it out, or why there are none.
+
+        The given options of kubectl stand at the end of each command.
+        """
+        raise self.lacks("with_commands", "commands")
+
+    @property
+    def solve_joint(self) -> Callable[..., JointPlan]:
+        """Plans for several pending workloads at once."""
+        hint = "plan for each ask by itself: planner solve --all"
+        raise self.lacks("solve_joint", "joint plans", hint)
+
+    # Checking
+
+    def verify_plan(self, state: StateT, plan: PlanT) -> Verification:
+        """Judge a plan by every law of its rule set."""
+        raise self.lacks("verify_plan", "verifier")
+
+    @property
+    def checker(self) -> Checker[StateT, PlanT]:
+        """Checks a plan and all that it claims, by an objective, costs, and what a caller names."""
+        raise self.lacks("checker", "checker")
+
+    # Explaining
+
+    @property
+    def explanation(self) -> type[CommonExplanation] | None:
+        """The class of explanations."""
+        return None
+
+    @property
+    def explainer(self) -> type[Explainer[PlanningT, PlanT]]:
+        """The class of what plans for an ask, to ask questions about the plan."""
+        raise self.lacks("explainer", "explanation")
+
+    def take_apart(self, text: str, state: StateT) -> tuple[PreemptionMessage, Sequence[str]]:
+        """Parse what it writes itself about a preemption, with notes on what that leaves out.
+
+        Names are looked up in a state.
+        """
+        raise self.lacks("take_apart", "texts about preemption")
+
+    # Editing
+
+    @property
+    def editing(self) -> Editing[StateT]:
+        """What can be set in a state, and how."""
+        raise self.lacks("editing", "edits")
+
+    @property
+    def add_workloads(self) -> Submit[StateT]:
+        """Returns a state with what it would make of objects, in a queue or theirs; the keys."""
+        raise self.lacks("add_workloads", "hypothetical workloads")
+
+    def without_workloads(self, state: StateT, keys: Collection[str]) -> StateT:
+        """Return a state without some of its workloads, under a digest of its own."""
+        raise self.lacks("without_workloads", "hypothetical workloads")
+
+    # Comparing and replaying
+
+    @property
+    def comparing(self) -> Compared[PlanningT, PlanT]:
+        """The algorithms that only it can be compared by."""
+        from planner.commands.compare.algorithm import Compared
+
+        return Compared()
+
+    def replay_line(self, line: Mapping[str, Any], where: str) -> Comparison | None:
+        """Decide a recorded line anew, and compare; ``None`` if it is of another scheduler."""
+        return None
+
+    def recorded(
+        self, line: Mapping[str, Any], where: str, release: str, requests: RequestsFrom
+    ) -> Recorded | None:
+        """Read the state of a recorded line; ``None`` if it is of another scheduler."""
+        return None
+
+    def replay_live(self, before: AnyState, after: AnyState) -> LiveReplay:
+        """Compare what a live cluster did after a dump, as a later dump shows, with the replay."""
+        raise self.lacks("replay_live", "live replay")
+
+    # Reporting
+
+    @property
+    def reporting(self) -> Reporting[PlanT]:
+        """The parts of a plan's page, and the plain lines, that only its plans have."""
+        raise self.lacks("reporting", "page")
+
+    def explained(self, answer: ExplanationT) -> Explained:
+        """Return the parts of an explanation that only its explanations have."""
+        raise self.lacks("explained", "explained")
+
+    @property
+    def renderers(self) -> Mapping[type, Renderer[Any]]:
+        """The renderers of answers that no other scheduler has, by their classes."""
+        return {}
+
+    # The command line
+
+    @property
+    def options(self) -> Mapping[str, Option[Any]]:
+        """The options of commands that it alone has, by name."""
+        return {}
+
+    def own_command(self, name: str) -> click.Command | None:
+        """Return a command that it alone has, by its name."""
+        return None
+
+    @property
+    def schemas(self) -> Mapping[str, Schema]:
+        """The schemas of what it alone reads or writes, by name."""
+        return {}
 
 
-def register(scheduler: Scheduler) -> None:
+AnyScheduler = Scheduler[Any, Any, Any, Any, Any]
+
+
+def page(answer: Told) -> str:
+    """Return the page of an answer for a notebook: that of ``--format html``, in a frame."""
+    from planner.report.render import html
+
+    return html(answer)
+
+
+_REGISTERED: Final[dict[str, AnyScheduler]] = {}
+
+
+def register(scheduler: AnyScheduler) -> None:
     """Make a scheduler known; it replaces another scheduler of the same id.
 
     Register before the first answer: output classes with plans of any scheduler are built once, for
@@ -82,17 +300,17 @@ def register(scheduler: Scheduler) -> None:
     _REGISTERED[scheduler.id] = scheduler
 
 
-def schedulers() -> tuple[Scheduler, ...]:
+def schedulers() -> tuple[AnyScheduler, ...]:
     """Return all registered schedulers, in the order of registration."""
     return tuple(_REGISTERED.values())
 
 
-def find_scheduler(name: str) -> Scheduler | None:
+def find_scheduler(name: str) -> AnyScheduler | None:
     """Return the scheduler of an id; ``None`` if it is not registered."""
     return _REGISTERED.get(name)
 
 
-def scheduler_of(thing: Named) -> Scheduler:
+def scheduler_of(thing: Named) -> AnyScheduler:
     """Return the scheduler of a state or a plan.
 
     Raises
@@ -110,47 +328,3 @@ def scheduler_of(thing: Named) -> Scheduler:
     if found is None:
         raise UnsupportedError("scheduler", f'"{name}" is not registered', ", ".join(_REGISTERED))
     return found
-
-
-class Part(Generic[T_co]):
-    """A part that a package asks of every scheduler; the package's protocol is its type."""
-
-    def __init__(self, name: str) -> None:
-        self.name: Final = name
-
-    def find(self, thing: Named) -> T_co | None:
-        """Return this part of a scheduler; ``None`` if it has none, which is no error."""
-        return self._load(scheduler_of(thing))
-
-    def of(self, thing: Named, hint: str = "") -> T_co:
-        """Return this part of the scheduler of a state or plan; ``hint`` is for the error.
-
-        Raises
-        ------
-        UnsupportedError
-            If the scheduler has no such part.
-        """
-        scheduler = scheduler_of(thing)
-        found = self._load(scheduler)
-        if found is None:
-            having = [one.words.name for one in schedulers() if self._place(one)]
-            expected = f"a state of {' or '.join(having)}" if having else ""
-            said = f"nothing is known about its {self.name}"
-            raise UnsupportedError(scheduler.words.name, said, expected, hint)
-        return found
-
-    def of_all(self) -> list[T_co]:
-        """Return this part of every scheduler that has it, in the order of registration."""
-        found = map(self._load, schedulers())
-        return [part for part in found if part is not None]
-
-    def _load(self, scheduler: Scheduler) -> T_co | None:
-        place = self._place(scheduler)
-        return None if place is None else cast("T_co", load(place))
-
-    def _place(self, scheduler: Scheduler) -> str | None:
-        """Return where the part is: of the core, or of a wing."""
-        if self.name in scheduler.parts:
-            return scheduler.parts[self.name]
-        in_wings = (one.parts.get(scheduler.id, {}) for one in wings())
-        return next((places[self.name] for places in in_wings if self.name in places), None)

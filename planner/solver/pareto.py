@@ -17,7 +17,7 @@ from planner.objective.profiles import Measure, Profile, measure_name, measure_t
 from planner.objective.wishes import Wishes
 from planner.plan import AnyPlan, Status
 from planner.plan.front import Front, FrontMeasure, FrontPoint, GreedyPoint
-from planner.solver.start import PLANNER
+from planner.scheduler import scheduler_of
 from planner.term import value_of
 
 MOST_POINTS: Final = 20
@@ -134,7 +134,9 @@ def _greedy(
     if not greedy.victims and (not points or points[0].plan.victims):
         return placed(place="none")
     plans = [point.plan for point in points]
-    if PLANNER.of(greedy).is_outside(greedy, plans, [measure_name(one) for one in measures]):
+    if scheduler_of(greedy).planning.is_outside(
+        greedy, plans, [measure_name(one) for one in measures]
+    ):
         return placed(place="outside")
     numbered = list(enumerate(points, start=1))
     on = [number for number, point in numbered if point.values == own.values]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -17,9 +17,14 @@ from planner.plan import AnyPlan
 from planner.plan.asked import AssignmentInput
 from planner.plan.base import name_some
 from planner.problem.array import BoolArray
-from planner.scheduler import OWN, Flavors, Part
+from planner.scheduler import OWN, Flavors, scheduler_of
 from planner.solver.deadline import Deadline, Trees
 from planner.state import AnyState
+
+if TYPE_CHECKING:
+    from planner.proof.box import Box
+    from planner.solver.proving.program import Suggestion
+    from planner.solver.proving.split import ByCase
 
 
 class Given(Struct, frozen=True):
@@ -119,38 +124,49 @@ class AnyPlanning(Protocol):
         ...
 
 
-class Planner(Protocol):
+State_contra = TypeVar("State_contra", contravariant=True)
+Plan_contra = TypeVar("Plan_contra", contravariant=True)
+Planning_contra = TypeVar("Planning_contra", contravariant=True)
+Rules_contra = TypeVar("Rules_contra", contravariant=True)
+
+
+class Planner(Protocol[State_contra, Plan_contra, Planning_contra, Rules_contra]):
     """What planning asks of a scheduler."""
 
     def check(self, given: Given) -> None:
         """Refuse what a user cannot fix or ask for under this scheduler."""
         ...
 
-    def start(self, state: AnyState, given: Given) -> AnyPlanning:
+    def start(self, state: State_contra, given: Given) -> AnyPlanning:
         """Make a preemptor ready for planning."""
         ...
 
-    def solve(self, planning: AnyPlanning, profile: Profile, deadline: Deadline) -> AnyPlan:
+    def solve(self, planning: Planning_contra, profile: Profile, deadline: Deadline) -> AnyPlan:
         """Return the best legal plan under a profile, verified."""
         ...
 
     def answer(
-        self, planning: AnyPlanning, profile: Profile, deadline: Deadline, given: Given
+        self, planning: Planning_contra, profile: Profile, deadline: Deadline, given: Given
     ) -> AnyPlan:
         """Return the best legal plan with all else that a user asks for, or sees unasked."""
         ...
 
-    def is_outside(self, greedy: AnyPlan, plans: Sequence[AnyPlan], terms: Sequence[str]) -> bool:
+    def is_outside(
+        self, greedy: Plan_contra, plans: Sequence[Plan_contra], terms: Sequence[str]
+    ) -> bool:
         """Say whether the scheduler's own plan is not among those that best plans are chosen from.
 
         ``terms`` are the terms by which the best ``plans`` were chosen.
         """
         ...
 
+    def lowered_quotas(self, state: State_contra) -> Sequence[str]:
+        """Return the queues above their maximum in which it preempts for that, by their paths."""
+        ...
 
-PLANNER: Final = Part[Planner]("planning")
-LOWERED: Final = Part[Callable[[AnyState], Sequence[str]]]("lowered quotas")
-"""Returns the queues above their maximum in which a scheduler preempts for that, by their paths."""
+    def cases(self, rules: Rules_contra, box: Box, found: Suggestion | None) -> ByCase:
+        """Return how a box is split by cases, which make laws linear, or classes that break one."""
+        ...
 
 
 def start(state: AnyState, given: Given) -> AnyPlanning:
@@ -158,7 +174,7 @@ def start(state: AnyState, given: Given) -> AnyPlanning:
 
     Raises `InputError` if it cannot be planned for, or its scheduler has no use for a given value.
     """
-    return PLANNER.of(state).start(state, given)
+    return scheduler_of(state).planning.start(state, given)
 
 
 def solve(planning: AnyPlanning, profile: Profile, deadline: Deadline) -> AnyPlan:
@@ -167,12 +183,4 @@ def solve(planning: AnyPlanning, profile: Profile, deadline: Deadline) -> AnyPla
     Raises `InputError` if a term of the profile cannot be known from the state; `InternalError` if
     the plan fails its verification.
     """
-    return PLANNER.of(planning).solve(planning, profile, deadline)
-
-
-def answer(planning: AnyPlanning, profile: Profile, deadline: Deadline, given: Given) -> AnyPlan:
-    """Return what `solve` does, with all else that a user asks for, and all that it warns of.
-
-    Raises what `solve` does.
-    """
-    return PLANNER.of(planning).answer(planning, profile, deadline, given)
+    return scheduler_of(planning).planning.solve(planning, profile, deadline)

@@ -2,9 +2,8 @@
 
 import os
 import re
-from itertools import chain
 
-from planner.coverage.answer import FEATURES
+from planner.coverage import kueue_features, yunikorn
 from planner.scheduler import scheduler_of
 from tests.conftest import ROOT
 
@@ -16,7 +15,7 @@ BLOCK = re.compile(rf"(?<={re.escape(START)}).*?(?=<!-- /features -->)", re.DOTA
 def as_markdown() -> str:
     """Return the table of docs/explanation/limits.md: features, their standings and effects."""
     rows = ["| what decides | in an answer | what it changes |", "|---|---|---|"]
-    for one in chain.from_iterable(FEATURES.of_all()):
+    for one in (*kueue_features.FEATURES, *yunikorn.FEATURES):
         if one.standing != "harmless":
             page = one.source.partition(" ")[0]
             where = scheduler_of(one).words.name

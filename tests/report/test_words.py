@@ -7,14 +7,13 @@ import pytest
 from msgspec.structs import astuple
 
 import planner
-from planner.laws import RULE_SETS
+from planner.laws import RULE_SETS, law_behind
 from planner.plan import Certificate, Excess, Proof
 from planner.plan.kueue import Cascade, Plan
 from planner.plan.proof import ByRows, Tree
 from planner.reference.kueue.classical import REASON
 from planner.reference.kueue.fair_sharing import FAIR, OWN, WITHIN_NOMINAL
 from planner.report.kueue.plan import cascades_in_words as in_words
-from planner.report.kueue.plan import law_behind
 from planner.report.words import (
     contrast,
     proof_in_words,
@@ -70,12 +69,12 @@ def test_every_rule_set_and_scheduler_has_a_name() -> None:
 def test_the_same_reason_has_another_law_under_other_rules() -> None:
     classical, fair = (make_plan(rules=f"kueue-{kind}") for kind in ("classical", "fair"))
     assert [
-        law.id for plan in (classical, fair) if (law := law_behind(plan, "InClusterQueue"))
+        law.id for plan in (classical, fair) if (law := law_behind(plan.laws, "InClusterQueue"))
     ] == [
         "KQ-04",
         "FS-03",
     ]
-    assert law_behind(classical, "InCohortFairSharing") is None
+    assert law_behind(classical.laws, "InCohortFairSharing") is None
 
 
 def test_the_scheduler_has_no_terms_when_it_found_nobody() -> None:

@@ -1,13 +1,14 @@
 """An answer is of the scheduler whose state is asked about: as it runs, and for type checkers."""
 
-from typing import Literal, assert_type
+from typing import Any, Literal, assert_type
 
 import pytest
 from pydantic import BaseModel, TypeAdapter
 
 import planner
 from planner.commands.explain.record import CommonExplanation
-from planner.scheduler import KUEUE, record, register, schedulers
+from planner.scheduler import record, register, schedulers
+from planner.scheduler.kueue import Kueue
 from tests.conftest import ROOT, YUNIKORN
 
 
@@ -71,9 +72,20 @@ class OtherPlan(planner.AnyPlan):
     scheduler: Literal["other"]  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
+class Other(Kueue):
+    """A scheduler that is added."""
+
+    id = "other"
+
+    @property
+    def plan(self) -> type[Any]:
+        """The class of its plans."""
+        return OtherPlan
+
+
 def test_fields_hold_plans_of_all_that_are_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record, "_REGISTERED", {one.id: one for one in schedulers()})
-    register(KUEUE._replace(id="other", parts={"plan": f"{__name__}:OtherPlan"}))
+    register(Other())
     schema = TypeAdapter(list[planner.AnyPlan]).json_schema()
     names = [one["$ref"].rpartition("/")[2] for one in schema["items"]["anyOf"]]
     assert names == ["Plan", "YuniKornPlan", "OtherPlan"]

@@ -79,7 +79,7 @@ def names_one(text: str) -> bool:
 
 def test_nobody_else_names_a_scheduler() -> None:
     found = [str(path.relative_to(ROOT)) for path in shared() if names_one(path.read_text("utf-8"))]
-    assert not found, "ask the registry instead: Part(...).of, or scheduler_of(...).words"
+    assert not found, "ask scheduler_of(...), and its words"
 
 
 def test_nobody_else_asks_whose_it_is() -> None:
@@ -88,7 +88,7 @@ def test_nobody_else_asks_whose_it_is() -> None:
         for path in shared()
         for line in tells_apart(path.read_text("utf-8"))
     ]
-    assert not found, "ask the registry instead: Part(...).of, or Part(...).find"
+    assert not found, "ask scheduler_of(...)"
 
 
 def test_what_counts() -> None:

@@ -1,19 +1,30 @@
-"""A scheduler is a value: one of three laws is added by the registry alone."""
+"""A scheduler is an object: one of three laws is added by the registry alone."""
 
+import re
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from inspect import isfunction, signature
 from typing import Any, Final
 
 import pytest
 
 import planner
-from planner.commands.whatif.edit import edit
+from planner.commands.whatif.edit import edit, settings
 from planner.errors import InputError, UnsupportedError
-from planner.scheduler import KUEUE, YUNIKORN, Part, record, register, scheduler_of, schedulers
-from planner.solver.start import PLANNER
+from planner.scheduler import (
+    KUEUE,
+    YUNIKORN,
+    AnyScheduler,
+    Scheduler,
+    record,
+    register,
+    scheduler_of,
+    schedulers,
+)
+from planner.scheduler.kueue import Kueue
+from planner.scheduler.yunikorn import YuniKorn
 from planner.term import text_of
 from planner.verb import declared, kind_of
+from tests.conftest import ROOT
 from tests.report.factory import make_plan
 from tests.scheduler.toy import TOY, Job, ToyPlan, ToyState
 
@@ -84,6 +95,9 @@ def test_edits(state: Any) -> None:
     assert planner.solve(larger, "huge").status == "optimal"
     with pytest.raises(InputError, match="such as slots=8"):
         edit(state, ["slots"])
+    listed = settings(state, ["wants"], {})
+    assert [one.key for one in listed.pending] == ["wants"]
+    assert [one.name for one in listed.objects] == ["line", "a", "b", "c", "top"]
 
 
 def test_one_that_nobody_registered() -> None:
@@ -208,35 +222,74 @@ def test_the_original_is_of_the_same_scheduler() -> None:
         planner.whatif(state, added=["nlp/a"], original=other)
 
 
-@pytest.mark.parametrize(
-    "place",
-    sorted({*KUEUE.parts.values(), *YUNIKORN.parts.values()}),
-)
-def test_every_part_is_there(place: str) -> None:
-    module, _, attribute = place.partition(":")
-    found = import_module(module)
-    assert not attribute or getattr(found, attribute) is not None
+@pytest.mark.parametrize("scheduler", [KUEUE, YUNIKORN], ids=lambda one: one.id)
+def test_every_attribute_is_there(scheduler: AnyScheduler) -> None:
+    own = [name for name, one in vars(type(scheduler)).items() if isinstance(one, property)]
+    assert len(own) > 5
+    for name in own:
+        assert getattr(scheduler, name)
+
+
+def test_the_page_names_what_can_be_overridden() -> None:
+    """Each attribute stands beside who asks for it."""
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    rows = re.findall(r"(?m)^    \| (`[^|]*) \|", page.partition("## Add a scheduler")[2])
+    named = re.findall(r"`(\w+)`", " ".join(rows))
+    own = {name for name in vars(Scheduler) if not name.startswith("_")}
+    assert {*named} == own - {"id", "words", "likes", "lacks", "found_in"}
+    assert len(rows) == 8
 
 
 def test_what_only_one_has() -> None:
     """Kueue alone has boosts and joint plans, YuniKorn preemption for lowered quotas."""
-    own = {"nodes", "renderer", "schemas", "live replay", "kinds", "planner boost"}
-    own |= {"comparison", "texts about preemption", "joint plans", "hypothetical workloads"}
-    assert KUEUE.parts.keys() - YUNIKORN.parts.keys() == own
-    assert YUNIKORN.parts.keys() - KUEUE.parts.keys() == {"lowered quotas"}
-    part = Part[Any]("joint plans")
-    assert callable(part.find(_Named("kueue")))
-    assert part.find(_Named("yunikorn")) is None
+    own = {"with_nodes", "renderers", "schemas", "replay_live", "own_command", "with_commands"}
+    own |= {"comparing", "take_apart", "solve_joint", "add_workloads", "without_workloads"}
+    assert vars(Kueue).keys() - vars(YuniKorn).keys() == own | {"kinds", "likes"}
+    assert not vars(YuniKorn).keys() - vars(Kueue).keys()
+    assert OF_KUEUE.planning.lowered_quotas(None) == ()
 
 
-@pytest.mark.parametrize("scheduler", [KUEUE, YUNIKORN], ids=lambda one: one.id)
-def test_planning_is_all_that_is_asked_of_it(scheduler: Any) -> None:
-    module = import_module(scheduler.parts[PLANNER.name])
-    asked = {"check", "start", "solve", "answer", "is_outside"}
-    assert asked <= set(module.__all__)
-    assert Part[Any](PLANNER.name).of(_Named(scheduler.id)) is module
+OF_KUEUE: Final[AnyScheduler] = KUEUE
+OF_YUNIKORN: Final[AnyScheduler] = YUNIKORN
+STATES: Final[Any] = (None, None)
 
 
-class _Named:
-    def __init__(self, scheduler: str) -> None:
-        self.scheduler = scheduler
+@pytest.mark.parametrize(
+    ("ask", "what"),
+    [
+        (lambda: OF_YUNIKORN.with_commands, "commands"),
+        (lambda: OF_YUNIKORN.solve_joint, "joint plans"),
+        (lambda: OF_YUNIKORN.add_workloads, "hypothetical workloads"),
+        (lambda: OF_YUNIKORN.without_workloads(STATES[0], ()), "hypothetical workloads"),
+        (lambda: OF_YUNIKORN.take_apart("", STATES[0]), "texts about preemption"),
+        (lambda: OF_YUNIKORN.replay_live(*STATES), "live replay"),
+    ],
+)
+def test_what_it_lacks_names_who_has_it(ask: Callable[[], object], what: str) -> None:
+    with pytest.raises(UnsupportedError, match=f"its {what}") as told:
+        ask()
+    assert (told.value.where, told.value.expected) == ("YuniKorn", "a state of Kueue")
+
+
+def test_what_every_scheduler_of_a_wing_has() -> None:
+    """A wing says in one table whom it knows; whoever is not there is told."""
+    table = {"kueue": 5}
+    assert KUEUE.found_in(table, "fifth wheel") == 5
+    with pytest.raises(UnsupportedError, match="nothing is known about its fifth wheel") as told:
+        YUNIKORN.found_in(table, "fifth wheel")
+    assert (told.value.where, told.value.expected) == ("YuniKorn", "a state of Kueue")
+
+
+def test_the_attributes_of_one_that_has_none() -> None:
+    bare = Bare()
+    for nothing in (bare.plan, bare.explanation, bare.laws, bare.schemas, bare.renderers):
+        assert not nothing
+    assert bare.coverage_of(None).everything() == ()
+    with pytest.raises(UnsupportedError, match="of Kueue or YuniKorn"):
+        bare.planning  # noqa: B018
+
+
+class Bare(Scheduler[Any, Any, Any, Any, Any]):
+    """One that has nothing but words."""
+
+    id, words = "bare", TOY.words

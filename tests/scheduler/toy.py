@@ -1,3 +1,4 @@
+# ruff: noqa: D101, D102 - the protocols of the planner say what each is
 """A scheduler of three laws, made of this file and the registry alone.
 
 Jobs run in slots. T-1: a victim has a lower priority than who wants in. T-2: what is freed is
@@ -7,12 +8,12 @@ back; the best is the fewest victims.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Final
 
-from planner.commands.whatif.edit import Setting
+from planner.commands.whatif.edit import Editable, Settable, Setting, Waiting
 from planner.errors import InputError
 from planner.objective.profiles import Profile
 from planner.plan import Verdict, Verification
@@ -103,69 +104,96 @@ def verdicts(state: ToyState, job: Job, victims: Sequence[Job]) -> Iterator[Verd
         yield Verdict(law=law, title=title, holds=holds, detail="")
 
 
-def read(
-    documents: Sequence[Document], settings: Settings, ignored: Ignored | None
-) -> ToyState | None:
-    """Read a line of jobs; ``None`` where nobody speaks of slots."""
-    del ignored
-    value: Any = documents[0].value
-    if not isinstance(value, dict) or "slots" not in value:
-        return None
-    running, waiting = (tuple(Job(*one) for one in value[part]) for part in ("runs", "waits"))
-    return ToyState(value["slots"], running, waiting, source=settings.source)
+class Planner:
+    def check(self, given: Given) -> None:
+        if given.stable:
+            raise InputError("stable", "toy jobs never come back")
+
+    def start(self, state: ToyState, given: Given) -> Any:
+        (job,) = [one for one in state.waiting if one.name == given.pending]
+        return Planned(state, job)
+
+    def solve(self, planning: Planned, profile: Profile, deadline: Deadline) -> Any:
+        del profile, deadline
+        state, job = planning.state, planning.job
+        for count in range(len(state.running) + 1):
+            for some in combinations(state.running, count):
+                if all(one.holds for one in verdicts(state, job, some)):
+                    keys = tuple(one.name for one in some)
+                    return ToyPlan(job.name, "optimal", keys, planning.greedy_plan())
+        return ToyPlan(job.name, "infeasible", (), planning.greedy_plan())
+
+    def answer(self, planning: Planned, profile: Profile, deadline: Deadline, given: Given) -> Any:
+        del given
+        return self.solve(planning, profile, deadline)
+
+    def is_outside(self, greedy: ToyPlan, plans: Sequence[ToyPlan], terms: Sequence[str]) -> bool:
+        del greedy, plans, terms
+        return False
+
+    def lowered_quotas(self, state: ToyState) -> Sequence[str]:
+        del state
+        return ()
+
+    def cases(self, rules: object, box: object, found: object) -> tuple[None, None]:
+        del rules, box, found
+        return None, None
 
 
-def check(given: Given) -> None:
-    if given.stable:
-        raise InputError("stable", "toy jobs never come back")
+class Editing:
+    EXAMPLE: str = "slots=8"
+
+    def edited(self, state: ToyState, setting: Setting) -> ToyState:
+        assert setting.target == "slots"
+        return replace(state, slots=int(setting.value))
+
+    def waiting(self, state: ToyState, pending: Collection[str]) -> Iterator[Waiting]:
+        for job in state.waiting:
+            if job.name in pending:
+                yield Waiting(key=job.name, name=job.name, queue="line", priority=job.priority)
+
+    def queues(self, state: ToyState) -> Iterator[Editable]:
+        slots = Settable(target="slots", group="", label="Slots", value=str(state.slots))
+        yield Editable(kind="Line", name="line", settings=(slots,))
+
+    def workloads(self, state: ToyState) -> Iterator[Editable]:
+        for job in state.running:
+            yield Editable.of_priority("Job", job.name, job.name, job.priority)
 
 
-def start(state: ToyState, given: Given) -> Planned:
-    (job,) = [one for one in state.waiting if one.name == given.pending]
-    return Planned(state, job)
+class Toy(Scheduler[ToyState, Any, Any, Any, Any]):
+    """Whatever it does not override it does not have: the planner says so."""
 
-
-def solve(planning: Planned, profile: Profile, deadline: Deadline) -> ToyPlan:
-    del profile, deadline
-    state, job = planning.state, planning.job
-    for count in range(len(state.running) + 1):
-        for some in combinations(state.running, count):
-            if all(one.holds for one in verdicts(state, job, some)):
-                keys = tuple(one.name for one in some)
-                return ToyPlan(job.name, "optimal", keys, planning.greedy_plan())
-    return ToyPlan(job.name, "infeasible", (), planning.greedy_plan())
-
-
-def answer(planning: Planned, profile: Profile, deadline: Deadline, given: Given) -> ToyPlan:
-    del given
-    return solve(planning, profile, deadline)
-
-
-def verify(state: ToyState, plan: ToyPlan) -> Verification:
-    (job,) = [one for one in state.waiting if one.name == plan.preemptor]
-    victims = [one for one in state.running if one.name in plan.keys]
-    found = tuple(verdicts(state, job, victims))
-    return Verification(accepted=all(one.holds for one in found), verdicts=found)
-
-
-EXAMPLE: Final = "slots=8"
-
-
-def edited(state: ToyState, setting: Setting) -> ToyState:
-    assert setting.target == "slots"
-    return replace(state, slots=int(setting.value))
-
-
-TOY: Final = Scheduler(
-    id="toy",
-    words=Words(
+    id = "toy"
+    words = Words(
         *("Toy", "stop", "job", "Line", "Toy breaks {law}", "nobody does"),
         terms={"workloads": "jobs stopped", "victims@": "jobs of rank {}"},
-    ),
-    parts={
-        "reader": f"{__name__}:read",
-        "planning": __name__,
-        "verifier": f"{__name__}:verify",
-        "edits": __name__,
-    },
-)
+    )
+
+    def read_documents(
+        self, documents: Sequence[Document], settings: Settings, ignored: Ignored | None
+    ) -> ToyState | None:
+        """Read a line of jobs; ``None`` where nobody speaks of slots."""
+        del ignored
+        value: Any = documents[0].value
+        if not isinstance(value, dict) or "slots" not in value:
+            return None
+        running, waiting = (tuple(Job(*one) for one in value[part]) for part in ("runs", "waits"))
+        return ToyState(value["slots"], running, waiting, source=settings.source)
+
+    @property
+    def planning(self) -> Planner:
+        return Planner()
+
+    def verify_plan(self, state: ToyState, plan: ToyPlan) -> Verification:
+        (job,) = [one for one in state.waiting if one.name == plan.preemptor]
+        victims = [one for one in state.running if one.name in plan.keys]
+        found = tuple(verdicts(state, job, victims))
+        return Verification(accepted=all(one.holds for one in found), verdicts=found)
+
+    @property
+    def editing(self) -> Editing:
+        return Editing()
+
+
+TOY: Final = Toy()

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import reduce
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -34,8 +34,9 @@ from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Shown
 from planner.plan.record import names_of, resources_of
 from planner.reader import MAX_BYTES
+from planner.scheduler import scheduler_of
 from planner.solver.deadline import Deadline, Trees
-from planner.solver.start import LOWERED, AnyPlanning, Given, deadline_after, solve, start
+from planner.solver.start import AnyPlanning, Given, deadline_after, solve, start
 from planner.state import AnyState
 from planner.state.clock import clock_of
 from planner.term import EACH, find_term, in_order, lost_by, priority_of, value_of
@@ -78,8 +79,7 @@ class Question(Asked[Case], frozen=True):
         """Judge the scheduler's own answer for every pending workload, and every lowered quota."""
         known = covering(instance.state)
         given = Given(None, instance.assignment, self.now, self.rules, self.certify, recorded=True)
-        find = LOWERED.find(instance.state)
-        queues = [] if find is None else find(instance.state)
+        queues = scheduler_of(instance.state).planning.lowered_quotas(instance.state)
 
         def judge(one: Given) -> list[Case]:
             return [_case(instance, one, self, known)]
@@ -87,7 +87,7 @@ class Question(Asked[Case], frozen=True):
         return self.of_each(instance, given, judge, queues)
 
 
-def _case(instance: Instance, given: Given, question: Question, known: Covering) -> Case:
+def _case(instance: Instance, given: Given, question: Question, known: Covering[Any]) -> Case:
     planning = start(instance.state, given)
 
     def best(profile: Profile) -> AnyPlan:

@@ -32,7 +32,7 @@ from planner.objective.terms import Cut, TermTable
 from planner.plan import Status, Verdict
 from planner.plan.asked import Asked
 from planner.plan.kueue import OWN_RULES, Plan
-from planner.plan.record import COMMANDS, Commands
+from planner.plan.record import Commands
 from planner.proof.claims import Claims, Limits
 from planner.proof.kueue import kueue_claims
 from planner.quota.kueue.assignment import (
@@ -48,6 +48,7 @@ from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
 from planner.reference.kueue.cycle.turn import in_the_way
 from planner.reference.kueue.decision import Decision
+from planner.scheduler import scheduler_of
 from planner.state.kueue import State
 from planner.term import UNSTABLE
 from planner.verifier.kueue.case import assignment_faults
@@ -305,7 +306,8 @@ class _Checking:
         said = self.plan.commands
         if said is None:
             return
-        write = COMMANDS.of(self.plan)  # of a wing: without it, such a plan cannot be checked
+        # Of a wing: without it, such a plan cannot be checked.
+        write = scheduler_of(self.plan).with_commands
         fact: Commands = write(self.state, self.plan, ()).commands
         # Which cluster is meant is for the reader to know.
         if said.steps and fact.steps:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
 from operator import itemgetter
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 from msgspec import Struct
 
@@ -22,7 +22,7 @@ from planner.plan.asked import Asked, AssignmentInput, Option
 from planner.plan.base import Told
 from planner.plan.label import Label
 from planner.plan.proof import Step
-from planner.scheduler import Part
+from planner.scheduler import scheduler_of
 from planner.stage import begin, going_on
 from planner.state import AnyState
 from planner.state.clock import clock_of
@@ -279,9 +279,10 @@ def in_time(steps: Iterable[Step]) -> Iterator[Step]:
         yield step
 
 
-Checker = Callable[[AnyState, AnyPlan, Profile, Mapping[str, int] | None, Named], Check]
+StateT = TypeVar("StateT")
+PlanT = TypeVar("PlanT")
+Checker = Callable[[StateT, PlanT, Profile, Mapping[str, int] | None, Named], Check]
 """The function that checks plans of a scheduler."""
-CHECKER: Final = Part[Checker]("checker")
 
 
 @verb
@@ -333,7 +334,7 @@ def check(  # noqa: PLR0913, PLR0917 - the public signature
     begin("checking")
     named = Named(rules, assignment, clock_of(now), stable, assume)
     with walking_for(time_limit):
-        found = CHECKER.of(state)(state, plan, profile, checked_costs(costs), named)
+        found = scheduler_of(state).checker(state, plan, profile, checked_costs(costs), named)
     if any(one.law == QUESTION.id for one in found.verdicts):
         return found
     digest = plan.certificate.digest if plan.certificate else ""

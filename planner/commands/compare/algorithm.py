@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from msgspec import Struct
 
 from planner.objective.profiles import Profile
-from planner.plan import AnyPlan
-from planner.scheduler import Part
-from planner.solver.start import AnyPlanning
 from planner.state import AnyState
 
 StateT = TypeVar("StateT", bound=AnyState)
@@ -37,24 +34,29 @@ class Algorithm(Struct, frozen=True):
         return state if self.edit is None else self.edit(state)
 
 
-class Compared(Protocol):
-    """What a scheduler with algorithms of its own must provide to be compared by them."""
+Planning_contra = TypeVar("Planning_contra", contravariant=True)
+Plan_contra = TypeVar("Plan_contra", contravariant=True)
 
-    ALGORITHMS: Sequence[Algorithm]
+
+class Compared(Generic[Planning_contra, Plan_contra]):
+    """What is asked of a scheduler with algorithms of its own: here there are none."""
+
+    algorithms: Sequence[Algorithm] = ()
 
     def find_algorithm(self, name: str, find: Callable[[str], Algorithm]) -> Algorithm | None:
-        """Return an algorithm beyond `ALGORITHMS` by its name; ``find`` finds those of any name.
+        """Return an algorithm beyond ``algorithms`` by its name; ``find`` finds those of any name.
 
         Raises ``InputError`` if the file of its objective or an option cannot be used.
         """
+        del name, find
+        return None
 
-    def has_own_flavors(self, own: AnyPlanning, plan: AnyPlan) -> bool:
-        """Say whether a plan has the flavors that the scheduler itself assigns."""
-        ...
+    def has_own_flavors(self, own: Planning_contra, plan: Plan_contra) -> bool | None:
+        """Say whether a plan has the flavors that the scheduler itself assigns, if it knows any."""
+        del own, plan
+        return None
 
-    def outside(self, own: AnyPlanning, plan: AnyPlan) -> tuple[str, ...]:
+    def outside(self, own: Planning_contra, plan: Plan_contra) -> tuple[str, ...]:
         """Return the laws of the unedited state that victims found by other rules break."""
-        ...
-
-
-COMPARED: Final = Part[Compared]("comparison")
+        del own, plan
+        return ()

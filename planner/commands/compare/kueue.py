@@ -23,7 +23,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.commands.compare.algorithm import OPTIMUM, Algorithm
+from planner.commands.compare.algorithm import OPTIMUM, Algorithm, Compared
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import Assignment
 from planner.solver.kueue.planning import Planning
@@ -70,45 +70,47 @@ _BY_STRATEGIES: Final = {
         (":initial", BOTH_STRATEGIES[1:]),
     )
 }
-ALGORITHMS: Final = (
-    Algorithm("kueue-classical", "kueue", edit=_CLASSICAL),
-    *_BY_STRATEGIES.values(),
-    *map(_by, _RULE_SETS),
-)
 _WRITTEN_OUT: Final = {
     f"{_FAIR}:{'+'.join(strategies)}": algorithm for strategies, algorithm in _BY_STRATEGIES.items()
 }
 
 
-def find_algorithm(name: str, find: Callable[[str], Algorithm]) -> Algorithm | None:
-    """Return an algorithm by its name, as `Compared` says; ``None`` if none has the name."""
-    if not name.startswith(_RULE_SETS):
-        return _WRITTEN_OUT.get(name)
-    rules, slash, wanted = name.partition(f"/{OPTIMUM}")
-    found = _by(rules)
-    if not slash:
-        return found
-    best = find(f"{OPTIMUM}{wanted}")
-    return replace(found, name=f"{found.name}/{best.name}", profile=best.profile)
+class KueueCompared(Compared[Planning, Plan]):
+    """What is asked of Kueue to compare its algorithms."""
 
+    algorithms = (
+        Algorithm("kueue-classical", "kueue", edit=_CLASSICAL),
+        *_BY_STRATEGIES.values(),
+        *map(_by, _RULE_SETS),
+    )
 
-def has_own_flavors(own: Planning, plan: Plan) -> bool:
-    """Say whether a plan has the flavors that Kueue itself assigns."""
-    return _chosen(plan.assignment) == _chosen(own.case.assignment)
+    def find_algorithm(self, name: str, find: Callable[[str], Algorithm]) -> Algorithm | None:
+        """Return an algorithm by its name, as `Compared` says; ``None`` if none has the name."""
+        if not name.startswith(_RULE_SETS):
+            return _WRITTEN_OUT.get(name)
+        rules, slash, wanted = name.partition(f"/{OPTIMUM}")
+        found = _by(rules)
+        if not slash:
+            return found
+        best = find(f"{OPTIMUM}{wanted}")
+        return replace(found, name=f"{found.name}/{best.name}", profile=best.profile)
 
+    def has_own_flavors(self, own: Planning, plan: Plan) -> bool:
+        """Say whether a plan has the flavors that Kueue itself assigns."""
+        return _chosen(plan.assignment) == _chosen(own.case.assignment)
 
-def outside(own: Planning, plan: Plan) -> tuple[str, ...]:
-    """Return the laws of the unedited state that victims found by other rules break.
+    def outside(self, own: Planning, plan: Plan) -> tuple[str, ...]:
+        """Return the laws of the unedited state that victims found by other rules break.
 
-    The flavors are those of the plan. Of the attempts that Kueue could make, the one that
-    breaks the fewest laws counts.
-    """
-    if not plan.victims:
-        return ()
-    if plan.assignment != own.case.assignment:
-        own = own.with_flavors(plan.assignment, own.eligible)
-    position = {key: position for position, key in enumerate(own.keys)}
-    return own.broken_by([position[key] for key in plan.keys])
+        The flavors are those of the plan. Of the attempts that Kueue could make, the one that
+        breaks the fewest laws counts.
+        """
+        if not plan.victims:
+            return ()
+        if plan.assignment != own.case.assignment:
+            own = own.with_flavors(plan.assignment, own.eligible)
+        position = {key: position for position, key in enumerate(own.keys)}
+        return own.broken_by([position[key] for key in plan.keys])
 
 
 def _chosen(assignment: Assignment) -> list[tuple[str, int | None, dict[str, str]]]:

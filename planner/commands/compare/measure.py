@@ -16,11 +16,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from statistics import fmean
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
-from planner.commands.compare.algorithm import COMPARED, OPTIMUM, Algorithm
+from planner.commands.compare.algorithm import OPTIMUM, Algorithm
 from planner.commands.compare.record import (
     MEASURES,
     SCORED,
@@ -46,7 +46,7 @@ from planner.objective.profiles import PROFILES
 from planner.plan import AnyPlan, Assume
 from planner.plan.record import names_of, resources_of
 from planner.reader import MAX_BYTES
-from planner.scheduler import schedulers
+from planner.scheduler import scheduler_of, schedulers
 from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, Given, solve, start
 from planner.state import AnyState
@@ -59,8 +59,7 @@ ALGORITHMS: Final[Mapping[str, Algorithm]] = {
         *(
             algorithm
             for one in schedulers()
-            for own in [COMPARED.find(one)]
-            for algorithm in (Algorithm(one.id, one.id), *(own.ALGORITHMS if own else ()))
+            for algorithm in (Algorithm(one.id, one.id), *one.comparing.algorithms)
         ),
     )
 }
@@ -83,7 +82,7 @@ def find_algorithm(name: str) -> Algorithm:
         if wanted in PROFILES or wanted.endswith(SUFFIX):
             profile = find_profile(wanted)
             return Algorithm(f"{OPTIMUM}{profile.name}", profile=profile)
-    others = (own.find_algorithm(name, find_algorithm) for own in COMPARED.of_all())
+    others = (one.comparing.find_algorithm(name, find_algorithm) for one in schedulers())
     found = ALGORITHMS.get(name) or next(filter(None, others), None)
     if found is None:
         names = f"{', '.join(algorithm_names())}, or {OPTIMUM}FILE{SUFFIX}"
@@ -122,13 +121,13 @@ class Question(Asked[Row], frozen=True):
         """Let every algorithm answer for every pending workload."""
         known = None if self.assume else covering(instance.state)
         # Where algorithms have rules of their own, those of the question do not apply.
-        rules = None if COMPARED.find(instance.state) else self.rules
+        rules = None if scheduler_of(instance.state).comparing.algorithms else self.rules
         given = Given(None, instance.assignment, self.now, rules, recorded=True)
         return self.of_each(instance, given, lambda one: _rows(instance, one, self, known))
 
 
 def _rows(
-    instance: Instance, given: Given, question: Question, known: Covering | None
+    instance: Instance, given: Given, question: Question, known: Covering[Any] | None
 ) -> Iterator[Row]:
     """Yield every algorithm's answer for a pending workload.
 
@@ -169,12 +168,12 @@ def _rows(
 
 
 def _measured(
-    own: AnyPlanning, algorithm: Algorithm, plan: AnyPlan, known: Covering | None
+    own: AnyPlanning, algorithm: Algorithm, plan: AnyPlan, known: Covering[Any] | None
 ) -> dict[str, object]:
     """Return the fields of a row that has an answer, measured in the planning of the own state."""
-    compared, outside = COMPARED.find(own), plan.outside_rules
+    compared, outside = scheduler_of(own).comparing, plan.outside_rules
     # An algorithm by other rules may take victims that the rules of the state forbid.
-    if compared and algorithm.edit is not None:
+    if algorithm.edit is not None:
         outside = compared.outside(own, plan)
     missing = uncovered(known, plan) if known else ()
     proved = None if algorithm.profile is None else plan.status in {"optimal", "infeasible"}
@@ -192,7 +191,7 @@ def _measured(
     }
     if plan.status in {"optimal", "feasible"}:
         position = {key: position for position, key in enumerate(own.keys)}
-        found["own_flavors"] = compared and compared.has_own_flavors(own, plan)
+        found["own_flavors"] = compared.has_own_flavors(own, plan)
         found["terms"] = own.table.evaluate(map(position.__getitem__, plan.keys))
         found["ratio"], found["ratio_of"] = _ratio(plan)
     return found

@@ -9,19 +9,9 @@ kueue/             the laws, clashes, changes and messages of Kueue
 yunikorn/          the laws, clashes and changes of YuniKorn
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
-from planner.scheduler import Part
-
-MESSAGES: Final = Part[Callable[[str, Any], tuple[Any, Sequence[str]]]]("texts about preemption")
-"""Parses what a scheduler itself writes about a preemption, with notes on what it leaves out.
-
-Names are looked up in a state.
-"""
 LONGEST: Final = 16_384
-"""The most characters that such a text may have."""
-PICTURE: Final = Part[Callable[..., Any]]("nodes")
-"""Given a state and a plan, adds the nodes around the plan where pods are placed on nodes."""
+"""The most characters that a text may have which a scheduler itself writes about a preemption."""
 DEFAULT_LIMIT: Final = 10
 """How many optimal plans are listed unless the caller says otherwise."""

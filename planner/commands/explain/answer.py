@@ -5,10 +5,10 @@ An answer shows other plans too: the best that spares a victim or takes a candid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 from math import comb, prod
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from planner.commands.explain import DEFAULT_LIMIT
 from planner.commands.explain.inquiry import Bounds, Explainer
@@ -25,7 +25,6 @@ from planner.errors import SchemaError
 from planner.models.shared.builder import Linear
 from planner.objective.profiles import Profile
 from planner.plan import AnyPlan
-from planner.scheduler import Part
 from planner.solver.deadline import OutOfTime
 from planner.solver.finder import find_equal, solve_levels
 from planner.solver.run import Outcome
@@ -267,11 +266,6 @@ def about_nothing(plan: AnyPlan, clash: CommonClash[Any]) -> str:
         return f"{text}. A plan would exist with {clash.changes[0].text}"
     none = ". No single change of those tried would make a plan exist"
     return f"{text}{none if clash.tried_all else ''}"
-
-
-INQUIRY: Final = Part[Callable[..., AnyInquiry]]("explanation")
-"""Makes the explainer of a scheduler's plan from a state, what the user fixed, a profile, costs and
-a deadline."""
 
 
 def answered(

@@ -35,7 +35,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.finder import find_any
 from planner.solver.run import Outcome
 from planner.solver.search import Search
-from planner.solver.start import AnyPlanning, Given, answer, solve, start
+from planner.solver.start import AnyPlanning, Given, solve, start
 from planner.state import AnyState
 
 Problem = TypeVar("Problem")
@@ -127,7 +127,8 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
     ) -> None:
         given = replace(given, stability=False)
         self.planning = planning = self.started(state, given, profile)
-        self.plan = plan = cast("PlanT", answer(planning, profile, deadline, given))
+        planner = scheduler_of(state).planning
+        self.plan = plan = cast("PlanT", planner.answer(planning, profile, deadline, given))
         self.words = scheduler_of(state).words
         self.profile = planning.set_objective(profile)
         self.deadline = deadline

@@ -7,11 +7,13 @@ by its key.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union
+
+from pydantic import GetCoreSchemaHandler
 
 from planner.laws import Law
 from planner.plan import Assume, Covered, Proved, Published, Record, Status, Uncovered
-from planner.scheduler import Part
+from planner.scheduler import schedulers
 
 Question = Literal["why-this-victim", "why-not-that-one", "why-nothing", "why-this-plan"]
 
@@ -197,6 +199,14 @@ class CommonExplanation(Published, Covered):
             """The queue that the preemptor waits in."""
             ...
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
+        """Read and write ``CommonExplanation`` as that of one of the registered schedulers."""
+        if cls is CommonExplanation:
+            known = tuple(one.explanation for one in schedulers() if one.explanation)
+            return handler.generate_schema(Union[known])  # noqa: UP007 - as many as there are
+        return super().__get_pydantic_core_schema__(source, handler)
+
     @property
     def preemptor_name(self) -> str:
         """What people call the preemptor."""
@@ -211,6 +221,3 @@ class CommonExplanation(Published, Covered):
     def names(self) -> Mapping[str, str]:
         """The names that people use for victims, by keys, where these are different."""
         return {}
-
-
-EXPLANATION: Final = Part[type[CommonExplanation]]("explanation record")

@@ -9,9 +9,9 @@ comparison.py  the lines of a file; the results for a line, for a file, and for 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from planner.commands.replay.comparison import (
     Comparison,
@@ -25,8 +25,7 @@ from planner.commands.replay.comparison import (
     summarise,
 )
 from planner.errors import ParseError, UnsupportedError
-from planner.scheduler import Part
-from planner.state import AnyState
+from planner.scheduler import schedulers
 
 __all__ = [
     "Comparison",
@@ -37,11 +36,6 @@ __all__ = [
     "replay_line",
     "summarise",
 ]
-Replayer = Callable[[Mapping[str, Any], str], Comparison | None]
-"""Decides a recorded line anew, with its place for messages; ``None`` if of another scheduler."""
-REPLAYER: Final = Part[Replayer]("replay")
-LIVE: Final = Part[Callable[[AnyState, AnyState], Any]]("live replay")
-"""Compares what a live cluster did after a dump, as a later dump shows, with the replay."""
 
 
 def refuse_other_files(paths: Iterable[str]) -> None:
@@ -83,8 +77,7 @@ def replay_line(line: Mapping[str, Any], where: str = "line") -> Comparison:
 
     Raises ``InputError`` if the line is not a recorded instance, or its state cannot be read.
     """
-    for replay_one in reversed(REPLAYER.of_all()):  # Kueue, asked last, takes all other lines
-        comparison = replay_one(line, where)
-        if comparison is not None:
+    for one in reversed(schedulers()):  # Kueue, asked last, takes all other lines
+        if comparison := one.replay_line(line, where):
             return comparison
     raise UnsupportedError(where, "no scheduler is registered that it is of")

@@ -53,14 +53,13 @@ def is_yunikorn_line(line: Line) -> bool:
     return "state" not in line and any(key in line for key in ("queues", "arith", "chain"))
 
 
-def recorded_of_yunikorn(line: Line, where: str, *reading: str) -> Recorded | None:
+def recorded_of_yunikorn(line: Line, where: str) -> Recorded | None:
     """Read a recorded line; ``None`` if it is another scheduler's, or a state dump.
 
     A dump has neither an id nor an ask.
 
     Raises ``InputError`` if the line cannot be used, or is about arithmetic, not about an ask.
     """
-    del reading
     if "state" not in line and line.get("mode") in _ARITHMETIC:
         raise InputError(where, f"has no ask to plan for: it is of mode {line['mode']}")
     if not is_yunikorn_line(line) or not {"id", "ask"} & line.keys():

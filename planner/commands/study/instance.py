@@ -18,15 +18,11 @@ from planner.reader.bound import Budget
 from planner.reader.parse import parse
 from planner.reader.source import STDIN as STANDARD_INPUT
 from planner.reader.source import Holds, Source, Text, is_dump, printable
-from planner.scheduler import Part
+from planner.scheduler import schedulers
 from planner.state import AUTO, AnyState, RequestsFrom
 
 LINES: Final = (".jsonl", ".jsonl.gz")
 STDIN: Final = "-"
-HOLDS: Final = Part[Callable[[bytes], Holds]]("holds")
-"""Says of a text whether it is a state of a scheduler by itself."""
-RECORDED: Final = Part[Callable[..., Recorded | None]]("recorded")
-"""Reads a recorded line; ``None`` if it is of another scheduler."""
 Order = Callable[[Path], Any]
 """The key by which the files of a folder are sorted."""
 
@@ -172,7 +168,7 @@ def open_packed(
     if isinstance(content, bytes):
         line = parse_line(content, packed.name)
         # A recorded line that names no pending workload is about all of them.
-        tried = (read(line, packed.name, release, requests) for read in RECORDED.of_all())
+        tried = (one.recorded(line, packed.name, release, requests) for one in schedulers())
         known = next((one for one in tried if one is not None), None)
         found = known or Recorded(
             read_objects(line, where=packed.name, release=release, requests=requests, now=now)
@@ -264,7 +260,7 @@ def _holds(path: Path, max_bytes: int) -> Holds | None:
         (text,) = load(path, max_bytes).texts
     except InputError:
         return None
-    found = {holds(text.data) for holds in HOLDS.of_all()}
+    found = {one.holds_state(text.data) for one in schedulers()}
     return "state" if "state" in found else "perhaps" if "perhaps" in found else "part"
 
 

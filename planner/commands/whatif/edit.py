@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from os import PathLike
 from typing import Annotated, Any, Final, Protocol, TypeVar
 
 from msgspec import Struct
@@ -19,8 +20,10 @@ from planner.plan.base import Told, name_some
 from planner.plan.label import Label
 from planner.plan.record import SchedulerId
 from planner.reader.complaint import checked
-from planner.reader.items import Item
-from planner.scheduler import Part
+from planner.reader.items import Item, items_of
+from planner.reader.parse import parse
+from planner.reader.source import load
+from planner.scheduler import scheduler_of
 from planner.state import AnyState
 from planner.state.base import Schema, kubernetes_name
 
@@ -28,6 +31,8 @@ ABSENT: Final = "none"
 """Written for a value that is absent, such as a limit that does not bind."""
 
 _WORDS: Final[Mapping[str, bool | None]] = {ABSENT: None, "true": True, "false": False}
+MAX_BYTES: Final = 16 * 2**20
+"""The most that is read of a file of manifests."""
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,30}")
 
 Place = tuple[tuple[str | int, ...], str]
@@ -118,34 +123,36 @@ def replaced(
     return changed(whole, steps, with_value)
 
 
-class Submissions(Protocol):
-    """What hypothetical workloads ask of a scheduler."""
+def read_submissions(source: str | PathLike[str]) -> tuple[Item, ...]:
+    """Read the objects of a file of manifests: any number of documents and lists.
 
-    def read_submissions(self, source: str) -> Sequence[Item]:
-        """Return the objects that a file holds."""
-        ...
-
-    def add_workloads(
-        self, state: StateT, items: Iterable[Item], queue: str | None
-    ) -> tuple[StateT, tuple[str, ...]]:
-        """Return the state with the workloads that a scheduler would make, and their keys."""
-        ...
-
-    def without_workloads(self, state: StateT, keys: Collection[str]) -> StateT:
-        """Return the state without some of its workloads, under a digest of its own."""
-        ...
+    Raises ``InputError`` if it cannot be read, or holds something that is no object.
+    """
+    items: list[Item] = []
+    for document in [one for text in load(source, MAX_BYTES).texts for one in parse(text)]:
+        value = document.value
+        known = isinstance(value, dict) and {"kind", "apiVersion"} & value.keys()
+        if isinstance(value, dict) and not known and "spec" in value:
+            items.append(Item(document.where, (), value))  # a bare pod template
+        else:
+            items += items_of(document)
+    return tuple(items)
 
 
-SUBMISSIONS: Final = Part[Submissions]("hypothetical workloads")
+OwnT = TypeVar("OwnT")
+Submit = Callable[[OwnT, Sequence[Item], str | None], tuple[OwnT, tuple[str, ...]]]
+"""Returns a state with the workloads that a scheduler makes of objects, in one queue or theirs."""
 
 
-class Edits(Protocol):
+class Editing(Protocol[OwnT]):
     """What editing asks of a scheduler."""
 
-    EXAMPLE: str
-    """An edit as it is written."""
+    @property
+    def EXAMPLE(self) -> str:  # noqa: N802 - a constant of a module
+        """An edit as it is written."""
+        ...
 
-    def edited(self, state: StateT, setting: Setting) -> StateT:
+    def edited(self, state: OwnT, setting: Setting) -> OwnT:
         """Return the state with one value set.
 
         Raises ``SchemaError`` if the setting names what is not in the state, or a value that its
@@ -153,8 +160,17 @@ class Edits(Protocol):
         """
         ...
 
+    def waiting(self, state: OwnT, pending: Collection[str]) -> Iterator[Waiting]:
+        """Yield the pending workloads or asks that have these keys."""
+        ...
 
-EDITS: Final = Part[Edits]("edits")
+    def queues(self, state: OwnT) -> Iterator[Editable]:
+        """Yield the objects with quota, parents before children where the state has that order."""
+        ...
+
+    def workloads(self, state: OwnT) -> Iterator[Editable]:
+        """Yield the waiting workloads, then the running ones, each with its priority."""
+        ...
 
 
 def edit(state: StateT, assignments: Sequence[str]) -> StateT:
@@ -168,7 +184,7 @@ def edit(state: StateT, assignments: Sequence[str]) -> StateT:
     """
     if not assignments:
         return state
-    edits = EDITS.of(state)
+    edits = scheduler_of(state).editing
     for text in assignments:
         target, equals, value = (part.strip() for part in text.partition("="))
         setting = Setting(text, target, value)
@@ -365,31 +381,12 @@ class Settings(Published):
     left_out: Annotated[int, Label(unit="times")] = 0
 
 
-class Listed(Protocol):
-    """What the listing asks of a scheduler."""
-
-    def waiting(self, state: AnyState, pending: Collection[str]) -> Iterator[Waiting]:
-        """Yield the pending workloads or asks that have these keys."""
-        ...
-
-    def queues(self, state: AnyState) -> Iterator[Editable]:
-        """Yield the objects with quota, parents before children where the state has that order."""
-        ...
-
-    def workloads(self, state: AnyState) -> Iterator[Editable]:
-        """Yield the waiting workloads, then the running ones, each with its priority."""
-        ...
-
-
-LISTED: Final = Part[Listed]("settings")
-
-
 def settings(state: AnyState, pending: Iterable[str], objectives: Mapping[str, str]) -> Settings:
     """Return who is pending, by keys in the order of the dump, and what can be set.
 
     ``objectives`` says what each objective is in words, by its name.
     """
-    listed, keys = LISTED.of(state), tuple(pending)
+    listed, keys = scheduler_of(state).editing, tuple(pending)
     workloads = listed.workloads(state)
     shown = tuple(islice(workloads, MOST_WORKLOADS))
     return Settings(

@@ -96,7 +96,7 @@ KINDS: Final = (
 
 
 def edited(state: State, setting: Setting) -> State:
-    """Return the state with one value set, as `Edits` says."""
+    """Return the state with one value set, as `Editing` says."""
     # Kueue tries again, after a change, what it tried in vain before.
     tried = {one.key for one in state.workloads.pending() if one.was_tried}
     if tried:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from os import PathLike
 from typing import Final
 
 from planner.commands.whatif.kueue_manifests import (
@@ -21,11 +20,9 @@ from planner.commands.whatif.kueue_manifests import (
 from planner.errors import LookupFailed, SchemaError, UnsupportedError, did_you_mean
 from planner.plan.base import name_some
 from planner.reader.complaint import checked
-from planner.reader.items import Item, items_of
+from planner.reader.items import Item
 from planner.reader.kueue import resolve_priorities
-from planner.reader.parse import parse
 from planner.reader.show import Path, path_text, place, shown
-from planner.reader.source import load
 from planner.state.base import Metadata
 from planner.state.kueue import API_GROUP, State, Workload
 from planner.state.kueue_workload import PodSet, PriorityClassRef, WorkloadSpec
@@ -35,7 +32,6 @@ DEFAULT: Final = "default"
 """The namespace, LocalQueue and WorkloadPriorityClass of an object that names none."""
 MOST_WORKLOADS: Final = 1000
 """The most replicas of one object that are workloads of their own."""
-MAX_BYTES: Final = 16 * 2**20
 
 
 def _submitted(state: State, item: Item, local: tuple[str, str] | None) -> Iterator[Workload]:
@@ -79,22 +75,6 @@ def _submitted(state: State, item: Item, local: tuple[str, str] | None) -> Itera
         yield Workload(
             metadata=Metadata(name=name, namespace=namespace, creation_timestamp=created), spec=spec
         )
-
-
-def read_submissions(source: str | PathLike[str]) -> tuple[Item, ...]:
-    """Read the objects of a file of manifests: any number of documents and lists.
-
-    Raises ``InputError`` if it cannot be read, or holds something that is no object.
-    """
-    items: list[Item] = []
-    for document in [one for text in load(source, MAX_BYTES).texts for one in parse(text)]:
-        value = document.value
-        known = isinstance(value, dict) and {"kind", "apiVersion"} & value.keys()
-        if isinstance(value, dict) and not known and "spec" in value:
-            items.append(Item(document.where, (), value))  # a bare pod template
-        else:
-            items += items_of(document)
-    return tuple(items)
 
 
 def add_workloads(

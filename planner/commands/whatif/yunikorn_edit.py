@@ -87,7 +87,7 @@ Steps = tuple[str | int, ...]
 
 
 def edited(state: YuniKornState, setting: Setting) -> YuniKornState:
-    """Return the state with one value set, as `Edits` says."""
+    """Return the state with one value set, as `Editing` says."""
     kind, _, rest = setting.target.partition("/")
     match kind:
         case "queue":

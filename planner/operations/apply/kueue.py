@@ -198,7 +198,7 @@ class Run:
         more = {"evicted": last.evicted, "admitted": last.admitted}
         return self._ended("applied" if as_planned else "otherwise", said, **more)
 
-    def _ended(self, status: ApplyStatus, said: str, **more: Any) -> Applied:  # noqa: ANN401
+    def _ended(self, status: ApplyStatus, said: str, **more: object) -> Applied:
         way_on = ""
         try:
             self._steer.take_back()

@@ -67,15 +67,16 @@ def command(given: Options) -> int:
         raise click.UsageError("--shapes goes not with --workload, which says who comes")
     if given.queue is not None and not given.workloads:
         raise click.UsageError("--queue says where --workload is submitted; it needs one")
-    from planner.commands.whatif.edit import SUBMISSIONS
+    from planner.commands.whatif.edit import read_submissions
     from planner.operations.report.risk import render
     from planner.operations.risk import risk
+    from planner.scheduler import scheduler_of
 
     found, keys = given.read(), None
     if given.workloads:
-        submissions = SUBMISSIONS.of(found)
-        items = [one for source in given.workloads for one in submissions.read_submissions(source)]
-        found, keys = submissions.add_workloads(found, items, given.queue)
+        add_workloads = scheduler_of(found).add_workloads
+        items = [one for source in given.workloads for one in read_submissions(source)]
+        found, keys = add_workloads(found, items, given.queue)
     answer = risk(
         found,
         keys,

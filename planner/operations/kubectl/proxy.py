@@ -51,7 +51,7 @@ class Proxy:
         self.folder: TemporaryDirectory[str] | None = None
         self._http: HTTPConnection | None = None
 
-    def ask(self, method: str, path: str, change: Any = None, kind: str = "") -> Reply:  # noqa: ANN401
+    def ask(self, method: str, path: str, change: object = None, kind: str = "") -> Reply:
         """Send a request, with a patch of a kind such as ``merge`` if it is one.
 
         Raises ``InputError`` if there is no answer.

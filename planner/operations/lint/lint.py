@@ -8,19 +8,20 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from planner.coverage.answer import covering
 from planner.errors import SchemaError, did_you_mean
+from planner.operations.wing import looks
 from planner.plan.base import Published, Record, Told, Uncovered
 from planner.plan.label import Label, Tone
 from planner.plan.record import SchedulerId
 from planner.quantity import plural
 from planner.reader.show import shown
-from planner.scheduler import Part
+from planner.scheduler import scheduler_of
 from planner.state import AnyState
 from planner.state.record import ANNOTATIONS
 from planner.verb import verb
@@ -189,10 +190,6 @@ class Looked(NamedTuple):
     annotated: Mapping[str, str] = MappingProxyType({})
 
 
-RULES: Final = Part[Callable[[AnyState], Looked]]("lint")
-"""Looks at a state of the scheduler by all of its rules."""
-
-
 @verb
 def lint(state: AnyState, ignore: Sequence[str] = (), baseline: Lint | None = None) -> Lint:
     """Return what is found in the configuration of a cluster, each with an example that shows it.
@@ -222,7 +219,7 @@ def lint(state: AnyState, ignore: Sequence[str] = (), baseline: Lint | None = No
     if baseline is not None and not isinstance(baseline, Lint):
         found = f"{type(baseline).__name__} cannot be used"
         raise SchemaError("baseline", found, "what planner.lint returns")
-    looked = RULES.of(state)(state)
+    looked = scheduler_of(state).found_in(looks(), "lint")(state)
     missing = covering(state).everything()
     annotated = {name: _codes(text) for name, text in looked.annotated.items()}
     findings, ignored = _sorted(looked.findings, ignore, annotated, baseline)

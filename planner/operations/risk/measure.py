@@ -25,10 +25,11 @@ from planner.coverage.answer import covering, uncovered
 from planner.errors import InputError, InternalError, PlannerError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
+from planner.operations.wing import risks
 from planner.plan import AnyPlan, Published
 from planner.plan.base import Record, Status, Told, Uncovered
 from planner.plan.record import SchedulerId
-from planner.scheduler import Part
+from planner.scheduler import scheduler_of
 from planner.solver.start import Given, deadline_after, solve, start
 from planner.state import AnyState
 from planner.verb import verb
@@ -143,19 +144,19 @@ class Running(NamedTuple):
     priority: int
 
 
-class RiskPart(Protocol):
+StateT = TypeVar("StateT")
+
+
+class Submitting(Protocol[StateT]):
     """What a scheduler must provide so that victims can be counted."""
 
-    def submitted_again(self, state: AnyState) -> tuple[AnyState, list[Hypothetical]]:
+    def submitted_again(self, state: StateT) -> tuple[StateT, list[Hypothetical]]:
         """Return the state with each shape of what runs submitted once more; the new preemptors."""
         ...
 
-    def running(self, state: AnyState) -> Iterator[Running]:
+    def running(self, state: StateT) -> Iterator[Running]:
         """Yield everything that runs, in the order of the dump."""
         ...
-
-
-RISK: Final = Part[RiskPart]("risk")
 
 
 def frequent_first(things: Iterable[tuple[object, Thing]]) -> list[tuple[Thing, int]]:
@@ -224,7 +225,7 @@ def risk(  # noqa: PLR0913 - what a user may say
     InternalError
         If a plan fails its own verification.
     """
-    part = RISK.of(state)
+    part = scheduler_of(state).found_in(risks(), "risk")
     profile = find_profile(objective)
     if limit is not None and limit < 1:
         raise SchemaError("limit", f"{limit} cannot be used", "a number of preemptors, 1 or more")
@@ -277,7 +278,7 @@ def preemptors(
     waiting = state.pending if pending is None else pending
     known, wanted = state, [Hypothetical(key) for key in dict.fromkeys(waiting)]
     if pending is None and shapes != "pending":
-        known, again = RISK.of(state).submitted_again(state)
+        known, again = scheduler_of(state).found_in(risks(), "risk").submitted_again(state)
         wanted = again if shapes == "running" else wanted + again
     if not wanted:
         words = {"pending": "is pending", "running": "runs", "all": "is pending or runs"}

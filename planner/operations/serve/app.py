@@ -11,7 +11,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from ipaddress import ip_address
-from typing import Annotated, Any, Final, Literal, NamedTuple, Union
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -22,7 +22,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from planner.commands.explain.record import EXPLANATION
+from planner.commands.explain.record import CommonExplanation
 from planner.commands.whatif.edit import Settings, WhatIf
 from planner.errors import AT_MOST
 from planner.operations.serve.answering import Bounds, Ended, answer
@@ -158,9 +158,7 @@ def _add_endpoints(app: FastAPI, answering: "Answering") -> None:
         """Plan whom to evict so that a pending workload can start, with the proof."""
         return await answering.to(request, asked, "solve", "--format=json")
 
-    explanations: Any = Union[tuple(EXPLANATION.of_all())]  # noqa: UP007 - as many as there are
-
-    @app.post("/v1/explanation", **_described("explanation", explanations))
+    @app.post("/v1/explanation", **_described("explanation", CommonExplanation))
     async def explanation(request: Request, asked: Annotated[AskedWhy, Query()]) -> Response:
         """Say why these victims, why not another one, or why none."""
         return await answering.to(request, asked, "explain", "--format=json")

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from planner.commands.boost.kueue.find import Boosts
 from planner.commands.explain.kueue.record import PreemptionMessage
 from planner.commands.replay.kueue_live import LiveReplay
-from planner.errors import SchemaError
 from planner.plan.kueue import JointPlan
 from planner.report import document as doc
 from planner.report.document import Cell, Fact, Section, name
@@ -65,17 +64,9 @@ def _lived(answer: LiveReplay) -> doc.Document:
     return labelled_document("Replay of a live cluster", answer, why)
 
 
-_RENDERERS: Final[Mapping[type, Renderer[Any]]] = {
+RENDERERS: Final[Mapping[type, Renderer[Any]]] = {
     Boosts: render_boosts,
     JointPlan: joint.render,
     LiveReplay: renderer(labelled_lines, _lived),
     PreemptionMessage: explanation.render_message,
 }
-
-
-def render_own(answer: Any, style: str, *, width: int, color: bool) -> str:  # noqa: ANN401
-    """Return a result that only Kueue has, in a style."""
-    write = _RENDERERS.get(type(answer))
-    if write is None:
-        raise SchemaError("", f"{type(answer).__name__} is no answer", "what a verb returned")
-    return write(answer, style, width=width, color=color)

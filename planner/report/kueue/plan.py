@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from planner import laws
+from planner.laws import law_behind
 from planner.plan.base import name_some
 from planner.plan.kueue import (
     Cascade,
@@ -261,11 +261,6 @@ def _list(keys: Sequence[str]) -> str:
     return some_of([short(key) for key in keys[:MAX_NAMES]], len(keys))
 
 
-def law_behind(plan: Plan, reason: str) -> laws.Law | None:
-    """Return the law behind a reason code of a plan, if the code is known."""
-    return laws.law_behind(plan.laws, reason)
-
-
 def _victims(plan: Plan) -> Iterator[doc.Block]:
     """Yield the victims in the plan's order, and what they free together."""
     victims = plan.victims
@@ -273,7 +268,7 @@ def _victims(plan: Plan) -> Iterator[doc.Block]:
         return
 
     def law_id(victim: Victim) -> str:
-        law = law_behind(plan, victim.reason)
+        law = law_behind(plan.laws, victim.reason)
         return law.id if law else ""
 
     columns: list[Column[Victim]] = [
@@ -284,7 +279,7 @@ def _victims(plan: Plan) -> Iterator[doc.Block]:
         *shared.cost_columns(plan),
     ]
     # A note for each reason that occurs, with the law behind it.
-    found = {victim.reason: law_behind(plan, victim.reason) for victim in victims}
+    found = {victim.reason: law_behind(plan.laws, victim.reason) for victim in victims}
     notes = [f"{law.id} {code}: {law.title}" if law else code for code, law in found.items()]
     if any(victim.evicted for victim in victims):
         notes.append(f"{EVICTING}: is being evicted already, and costs nothing more")
@@ -466,7 +461,7 @@ def _borrowing(plan: Plan) -> bool | str:
 
 def _victim_lines(label: str, plan: Plan) -> Iterator[str]:
     for number, victim in enumerate(plan.victims, start=1):
-        law = law_behind(plan, victim.reason)
+        law = law_behind(plan.laws, victim.reason)
         uses = (
             Word(f"{joined(one.flavor, one.resource)}={word(one.quantity)}") for one in victim.usage
         )

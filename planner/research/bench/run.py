@@ -52,13 +52,11 @@ from planner.research.bench.summary import profiles, standings
 from planner.research.generate import generate_objects
 from planner.research.rivals.contest import Contest, Effort, Found, SpentError, laws_of
 from planner.research.rivals.table import RIVALS
-from planner.scheduler import Part
+from planner.research.wing import families
 from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, Given, solve, start
 from planner.state import AnyState
 
-FAMILIES: Final = Part[Mapping[str, Callable[..., dict[str, Any]]]]("families")
-"""States of a scheduler that a theorem says are hard, by the name of their family."""
 SUBJECT: Final = "the benchmark"
 """What messages call a file that should be a suite, or the results of a run, and is not."""
 EXPECTED: Final = "the file of a suite, such as instances/bench/suite.json"
@@ -135,7 +133,7 @@ def family(name: str, numbers: Mapping[str, int]) -> dict[str, Any]:
 
     Raises ``SchemaError`` if there is no such family, or it takes other numbers.
     """
-    known = {each: made for own in FAMILIES.of_all() for each, made in own.items()}
+    known = families()
     if name not in known:
         raise SchemaError("family", f'there is no family "{name}"', ", ".join(known))
     wanted = signature(known[name])

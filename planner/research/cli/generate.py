@@ -19,8 +19,9 @@ from planner.cli.option import CommandLine, define
 from planner.cli.output import LINE, STDOUT, check_file, make_folder, print_parts, say, write_file
 from planner.cli.value import Option
 from planner.errors import InputError
-from planner.research.generate import GENERATED, PRESETS, RECORDS, generate_objects, knobs_of
+from planner.research.generate import PRESETS, RECORDS, generate_objects, knobs_of
 from planner.research.generate.generate import KnobOption
+from planner.research.wing import generators
 
 LINES: Final = ".jsonl"
 PACKED_LINES: Final = ".jsonl.gz"
@@ -184,7 +185,7 @@ def command(given: Options) -> int:
     knobs = {name: knob for name, knob in found.items() if knob is not None}
     preset, first, count = given.preset, given.seed, given.count
     # A state whose dump is read as a folder is written to a folder of its own.
-    folder = GENERATED.of(PRESETS[preset].knobs).FOLDER
+    folder = generators()[PRESETS[preset].knobs.scheduler].FOLDER
 
     def made(seed: int) -> MadeState:
         named = f"{preset}-{seed}" + (f"/{folder}" if folder else "")

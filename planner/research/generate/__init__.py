@@ -8,7 +8,6 @@ generate.py  knobs and presets; the interface of a scheduler; a preset, a seed a
 The same preset, seed and knobs give the same bytes.
 """
 
-from planner.research.generate.generate import GENERATED as GENERATED
 from planner.research.generate.generate import PRESETS as PRESETS
 from planner.research.generate.generate import RECORDS as RECORDS
 from planner.research.generate.generate import generate as generate

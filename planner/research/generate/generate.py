@@ -6,7 +6,7 @@ and the library its keyword arguments.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import (
@@ -15,6 +15,7 @@ from typing import (
     Literal,
     NamedTuple,
     Protocol,
+    TypeVar,
     get_args,
     get_origin,
     get_type_hints,
@@ -24,7 +25,8 @@ from msgspec import Struct
 
 from planner.errors import InputError
 from planner.reader import read_objects
-from planner.scheduler import Part, scheduler_of
+from planner.research.wing import generators
+from planner.scheduler import scheduler_of
 from planner.stage import begin
 from planner.state import AnyState
 
@@ -103,28 +105,30 @@ def impossible(name: str, found: str, expected: str = "") -> InputError:
     return InputError(name, found, expected)
 
 
-class Generated(Protocol):
+KnobsT = TypeVar("KnobsT", bound=Knobs)
+
+
+class Generated(Protocol[KnobsT]):
     """What making up clusters asks of a scheduler: its knobs, and its named clusters.
 
     ``FOLDER`` names the folder in which a state lies for the reader; empty if a file will do.
     """
 
-    KNOBS: type[Knobs]
-    PRESETS: Sequence[Preset]
+    KNOBS: type[KnobsT]
+    PRESETS: tuple[Preset, ...]
     FOLDER: str
 
-    def made(self, knobs: Knobs, seed: int) -> dict[str, Any]:
+    def made(self, knobs: KnobsT, seed: int) -> dict[str, Any]:
         """Return a cluster as kubectl, or the scheduler itself, prints it."""
         ...
 
 
-GENERATED: Final = Part[Generated]("generation")
 RECORDS: Final = tuple(
-    (scheduler_of(part.KNOBS()).words.name, part.KNOBS) for part in GENERATED.of_all()
+    (scheduler_of(one.KNOBS()).words.name, one.KNOBS) for one in generators().values()
 )
 """The name of each scheduler and its knobs."""
 PRESETS: Final[dict[str, Preset]] = {
-    preset.name: preset for part in GENERATED.of_all() for preset in part.PRESETS
+    preset.name: preset for one in generators().values() for preset in one.PRESETS
 }
 """The presets by name."""
 
@@ -168,4 +172,4 @@ def generate_objects(preset: str, seed: int, knobs: Mapping[str, object]) -> dic
     if not 0 <= seed < 2**63:
         raise InputError("seed", f"{seed} is outside the limits", "0 to 2^63 - 1")
     begin("drawing workloads")
-    return GENERATED.of(chosen).made(chosen, seed)
+    return generators()[chosen.scheduler].made(chosen, seed)

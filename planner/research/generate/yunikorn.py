@@ -283,7 +283,7 @@ def _guarantee(layout: Layout, beyond: list[bool], best: int, chance: Chance) ->
 
 
 KNOBS: Final = YuniKornKnobs
-FOLDER: Final = "statedump"
+FOLDER: str = "statedump"
 
 Object = dict[str, Any]
 

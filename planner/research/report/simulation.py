@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
 
@@ -16,7 +16,8 @@ from planner.report.style import Renderer, line, renderer
 from planner.report.text import age, moment, short, some_of
 from planner.report.words import work_in
 from planner.research.simulate.record import Event, Fate, Feud, Simulation, Storm, Use
-from planner.scheduler import Part, scheduler_of
+from planner.research.wing import amounts
+from planner.scheduler import scheduler_of
 
 MOST_LOOPS: Final = 3
 MOST_ROWS: Final = 40
@@ -34,7 +35,6 @@ BY_PLANS: Final = {
     "boost": "the least disruptive plan by {objective} where priority boosts lead to it, {own} "
     "elsewhere",
 }
-AMOUNT: Final = Part[Callable[[int, str], str]]("amount")
 """Writes an amount of a resource as people do."""
 
 
@@ -170,7 +170,7 @@ def _use_table(answer: Simulation) -> doc.Table:
     def capacity(use: Use) -> str:
         if use.capacity is None:
             return NOTHING
-        return AMOUNT.of(answer)(use.capacity, use.resource)
+        return amounts()[answer.scheduler](use.capacity, use.resource)
 
     own = {"capacity": Column("Capacity", capacity, number=True)}
     return labelled_table("Use of capacity, on average", answer.use, own, most=MOST_ROWS)

@@ -11,13 +11,14 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from planner.laws import Law
 from planner.objective.profiles import Profile, value_in, with_names
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
-from planner.scheduler import Part
+from planner.research.wing import rivalries
+from planner.scheduler import scheduler_of
 from planner.solver.deadline import Deadline
 from planner.solver.search import Search
 from planner.solver.start import AnyPlanning
@@ -53,15 +54,20 @@ class SpentError(Exception):
     """No judgement is left, or no time."""
 
 
-class Rivalry(Protocol):
+Planning_contra = TypeVar("Planning_contra", contravariant=True)
+
+
+class Rivalry(Protocol[Planning_contra]):
     """What the rivals need to know of a scheduler. Each planning is one of that scheduler."""
 
-    ROOM: Collection[Law]
-    """Laws about room that the empty victim set does not break, as they are not tested for it."""
+    @property
+    def ROOM(self) -> Collection[Law]:  # noqa: N802 - a constant of a module
+        """Laws about room that the empty victim set does not break: they are not tested for it."""
+        ...
 
     def prepare(
         self,
-        planning: Any,  # noqa: ANN401
+        planning: Planning_contra,
         profile: Profile,
         deadline: Deadline,
         apart: Collection[int],
@@ -69,26 +75,25 @@ class Rivalry(Protocol):
         """Return the planner's search, ready for its levels; ``apart`` get classes of their own."""
         ...
 
-    def pools(self, planning: Any) -> Sequence[Sequence[int]]:  # noqa: ANN401
+    def pools(self, planning: Planning_contra) -> Sequence[Sequence[int]]:
         """Return the candidates who can be victims together: all, or those of one node each."""
         ...
 
-    def places(self, planning: Any) -> Sequence[Sequence[int]]:  # noqa: ANN401
+    def places(self, planning: Planning_contra) -> Sequence[Sequence[int]]:
         """Return the candidates of each node, or of each queue where a scheduler has no nodes."""
         ...
 
-    def own(self, planning: Any) -> BoolArray:  # noqa: ANN401
+    def own(self, planning: Planning_contra) -> BoolArray:
         """Say of each workload whether it is in the preemptor's own queue: (W,)."""
         ...
 
-    def below(self, planning: Any) -> BoolArray:  # noqa: ANN401
+    def below(self, planning: Planning_contra) -> BoolArray:
         """Say of each workload whether its priority is lower than the preemptor's: (W,)."""
         ...
 
 
 _CLOSE: Final = 0.1
 """The last share of the time: a rival that ends in it may have been stopped by the clock."""
-RIVALRY: Final = Part[Rivalry]("rivals")
 
 
 @dataclass(slots=True)
@@ -138,9 +143,9 @@ class Contest:
         self.judge = Judge(self.planning.broken_by, most, self.deadline)
 
     @property
-    def part(self) -> Rivalry:
+    def part(self) -> Rivalry[Any]:
         """What the rivals need to know of the scheduler."""
-        return RIVALRY.of(self.planning)
+        return scheduler_of(self.planning).found_in(rivalries(), "rivals")
 
     @property
     def table(self) -> TermTable:

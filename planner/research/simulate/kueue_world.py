@@ -63,7 +63,7 @@ from planner.state.kueue_workload import Workload
 from planner.state.queues import ClusterQueue
 from planner.term import unit_weight
 
-INSTEAD = (OPTIMUM, STABLE, BOOST)
+INSTEAD: tuple[str, ...] = (OPTIMUM, STABLE, BOOST)
 AT_ONCE: Final = Leaving()
 WAKE_S: Final = 1
 """Seconds in which Kueue gathers news of free quota before parked workloads compete again."""

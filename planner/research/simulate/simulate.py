@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -27,7 +27,8 @@ from planner.plan import AnyPlan
 from planner.research.simulate.record import Ended, Event, Feud, Loop, Simulation, Storm
 from planner.research.simulate.script import MOST_S, NOTHING_SAID, Leaving, Script
 from planner.research.simulate.world import Mark, Tally, World, totals_of
-from planner.scheduler import Part
+from planner.research.wing import worlds
+from planner.scheduler import scheduler_of
 from planner.state import AnyState
 from planner.verb import verb
 
@@ -302,22 +303,22 @@ class Asked(NamedTuple):
     rules: str | None
 
 
-class Simulated(Protocol):
+S_contra = TypeVar("S_contra", contravariant=True)
+
+
+class Simulated(Protocol[S_contra]):
     """What a simulation asks of a scheduler; ``INSTEAD`` are the deciders that may replace it."""
 
     INSTEAD: tuple[str, ...]
 
     def world(
-        self, state: AnyState, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
+        self, state: S_contra, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
     ) -> World:
         """Return a cluster in which the scheduler chooses the victims itself, or plans do.
 
         ``unproved`` counts the plans. InputError if the state cannot be simulated so.
         """
         ...
-
-
-SIMULATED: Final = Part[Simulated]("simulation")
 
 
 @verb
@@ -385,7 +386,7 @@ def simulate(  # noqa: PLR0913 - the public signature
         expected = f"1 or more, until_s 0 or more, seconds up to {MOST_S}"
         raise SchemaError("simulate", "a limit is out of range", expected)
     profile = objective if isinstance(objective, Profile) else find_profile(objective)
-    simulated = SIMULATED.of(state)
+    simulated = scheduler_of(state).found_in(worlds(), "simulation")
     asked = Asked(decider or state.scheduler, profile, time_limit, rules)
     known = (state.scheduler, *simulated.INSTEAD)
     if asked.decider not in known:

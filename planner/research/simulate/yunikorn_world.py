@@ -412,7 +412,7 @@ def _without(cluster: Cluster, gone: Allocation) -> Partition:
     return cluster.partition.model_copy(update={"nodes": nodes, "applications": applications})
 
 
-INSTEAD = (OPTIMUM,)
+INSTEAD: tuple[str, ...] = (OPTIMUM,)
 
 
 def world(

@@ -42,6 +42,7 @@ from planner.solver.kueue.stability import (
     solve_stable,
     with_stability,
 )
+from planner.solver.proving.kueue import cases
 from planner.solver.start import Given, only_pending
 from planner.stage import begin
 from planner.state.clock import clock_of
@@ -113,7 +114,7 @@ def in_words(case: Case, found: InTheWay) -> str:
     return f"{what}, as long as nothing changes: {why}; {plan}"
 
 
-__all__ = ["answer", "check", "is_outside", "solve", "start"]
+__all__ = ["answer", "cases", "check", "is_outside", "lowered_quotas", "solve", "start"]
 
 
 def check(given: Given) -> None:
@@ -226,6 +227,12 @@ def is_outside(greedy: Plan, plans: Sequence[Plan], terms: Sequence[str]) -> boo
     """Say whether Kueue's own plan breaks its own rules, as it can under fair sharing."""
     del plans, terms
     return bool(greedy.outside_rules)
+
+
+def lowered_quotas(state: State) -> Sequence[str]:
+    """Return nothing: Kueue evicts nobody where a quota was lowered."""
+    del state
+    return ()
 
 
 MOST_NAMED: Final = 5

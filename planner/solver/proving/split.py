@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -12,7 +12,7 @@ from planner.problem.array import FloatArray
 from planner.proof.box import Box
 from planner.proof.question import Question, Rules
 from planner.quota.classes import IntArray
-from planner.scheduler import Part
+from planner.scheduler import scheduler_of
 from planner.solver.proving.program import FRACTION, Suggestion
 
 CHOICE: Final = 4
@@ -23,10 +23,7 @@ MANY: Final = 20
 nearly every class."""
 
 ByCase = tuple[CaseSplit | None, IntArray | None]
-"""A split by cases, or classes that break a law at a suggested point."""
-
-CASES: Final = Part[Callable[[Rules, Box, Suggestion | None], ByCase]]("cases")
-"""The splits by cases of each scheduler, which make its laws linear."""
+"""A split by cases, which make laws linear, or classes that break one at a suggested point."""
 
 
 def splits(
@@ -41,7 +38,7 @@ def splits(
     if question.answer and "before" not in box.sums:
         return [CaseSplit(split="first")]
     rules = question.rules
-    by_case, doubtful = CASES.of(rules)(rules, box, found)
+    by_case, doubtful = scheduler_of(rules).planning.cases(rules, box, found)
     if by_case is not None:
         return [by_case]
     if found is None:

@@ -47,6 +47,7 @@ from planner.solver.answer import (
 from planner.solver.deadline import Deadline, Trees
 from planner.solver.finder import find_any
 from planner.solver.levels import Absence, Proved, Settling, prove_absence, say_proved
+from planner.solver.proving.yunikorn import cases
 from planner.solver.search import Search
 from planner.solver.start import Given, only_pending
 from planner.solver.yunikorn.describe import explain_refusal
@@ -270,7 +271,7 @@ def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:
     return None
 
 
-__all__ = ["answer", "check", "is_outside", "solve", "start"]
+__all__ = ["answer", "cases", "check", "is_outside", "lowered_quotas", "solve", "start"]
 
 
 def check(given: Given) -> None:

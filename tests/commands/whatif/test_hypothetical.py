@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from planner import api
-from planner.commands.whatif.kueue_hypothetical import add_workloads, read_submissions
+from planner.commands.whatif.edit import read_submissions
+from planner.commands.whatif.kueue_hypothetical import add_workloads
 from planner.errors import InputError, LookupFailed, SchemaError, UnsupportedError
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot

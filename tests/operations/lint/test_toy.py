@@ -1,5 +1,6 @@
 """What lint says of a toy scheduler, which has it as a part."""
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,7 +33,8 @@ def look(state: ToyState) -> Looked:
 
 def test_lint_is_a_part_of_a_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record, "_REGISTERED", {one.id: one for one in schedulers()})
-    register(TOY._replace(parts={**TOY.parts, "lint": f"{__name__}:look"}))
+    register(TOY)
+    monkeypatch.setattr(sys.modules[lint.__module__], "looks", lambda: {"toy": look})
     state: Any = ToyState(6, (), (Job("wants", 3, 5), Job("huge", 7, 9)))
     found = lint(state)
     assert (found.scheduler, [one.objects for one in found.findings]) == ("toy", [("huge",)])

@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 import planner
-from planner.commands.whatif.kueue_hypothetical import add_workloads, read_submissions
+from planner.commands.whatif.edit import read_submissions
+from planner.commands.whatif.kueue_hypothetical import add_workloads
 from planner.errors import InputError, LookupFailed
 from planner.operations.risk import Risk, risk
 from planner.plan import Uncovered

@@ -48,7 +48,7 @@ def decided(dump: Any, pending: str) -> Decided:  # noqa: ANN401 - parsed JSON
     return Decided(found.assignment.mode, tuple(one.workload.key for one in found.search.targets))
 
 
-def loop(dump: Any) -> tuple[str, ...]:  # noqa: ANN401 - parsed JSON
+def loop(dump: object) -> tuple[str, ...]:
     """Return the events that lead into a round of evictions, and the round; empty without a round.
 
     A round leads from a state of the cluster back to it, with an eviction on the way: the victim is

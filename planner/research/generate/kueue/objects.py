@@ -201,7 +201,7 @@ class _History:
 __all__ = ["FOLDER", "KNOBS", "PRESETS", "made"]
 
 KNOBS: Final = KueueKnobs
-FOLDER: Final = ""
+FOLDER: str = ""
 
 LOCAL_QUEUES: Final = ("training", "interactive")
 STRATEGIES: Final = {
