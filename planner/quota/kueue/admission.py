@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -167,10 +168,17 @@ class Admissions:
             for column, values in zip(columns[:-1], of_records, strict=False):
                 column[objects] = values
 
-        def make(row: int) -> Admitted:
-            return made.get(row) or self._record(int(places[row]), int(queue[row]))
-
+        make = partial(self._record_of, made, places, queue)
         return Table(entries, places, columns, held.some, make)
+
+    def _record_of(
+        self,
+        made: Mapping[int, Admitted],
+        places: NDArray[np.int64],
+        queue: NDArray[np.int64],
+        row: int,
+    ) -> Admitted:
+        return made.get(row) or self._record(int(places[row]), int(queue[row]))
 
 
 def as_admitted(

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, repeat
 from operator import is_not, itemgetter
 from typing import Any, Final, NamedTuple, overload
@@ -147,7 +147,8 @@ class Table:
 
     A large state has a million holders, of which a plan looks at some hundred. ``entries`` have the
     key and the UID of each, in the row ``taken`` (H,) has its place there; ``held`` has the
-    ``usage`` and the ``names`` of each number in ``columns.usage``; ``make`` makes a record, once.
+    ``usage`` and the ``names`` of each number in ``columns.usage``; ``make`` makes a record, once;
+    it is no closure, so that a copy of a simulated world makes records of its own.
     """
 
     def __init__(
@@ -170,7 +171,7 @@ class Table:
         """Return the table of records that exist already, all of one queue."""
         held = Held()
         columns = Columns.of(records, [*map(held.number_of, records)])
-        return cls(records, columns.number, columns, held.some, records.__getitem__)
+        return cls(records, columns.number, columns, held.some, partial(_record_in, records))
 
     @classmethod
     def joined(cls, parts: Sequence[Holders]) -> Table:
@@ -180,14 +181,10 @@ class Table:
             begins.append(begins[-1] + len(part))
             some, which = part.alike
             usage.append(np.array([*map(held.number_of, some)], dtype=np.int64)[which])
-
-        def make(row: int) -> Admitted:
-            part = bisect_right(begins, row) - 1
-            return parts[part][row - begins[part]]
-
         columns = map(np.concatenate, zip(*(part.columns for part in parts), strict=True))
         joined = Columns._make(columns)._replace(usage=np.concatenate(usage))
         entries = [*chain.from_iterable(part.entries for part in parts)]
+        make = partial(_of_parts, parts, begins)
         return cls(entries, np.arange(len(entries)), joined, held.some, make)
 
     def record(self, row: int) -> Admitted:
@@ -200,6 +197,15 @@ class Table:
     def entries_at(self, rows: IntArray) -> Iterator[Admitted | Entry]:
         """Yield what has the key and the UID of the holders in these rows."""
         return map(self._entries.__getitem__, self._taken[rows].tolist())
+
+
+def _record_in(records: Sequence[Admitted], row: int) -> Admitted:
+    return records[row]
+
+
+def _of_parts(parts: Sequence[Holders], begins: Sequence[int], row: int) -> Admitted:
+    part = bisect_right(begins, row) - 1
+    return parts[part][row - begins[part]]
 
 
 class Holders(Sequence[Admitted]):
