@@ -44,7 +44,7 @@ load its solver takes longer than a small plan."""
 FEW: Final = 12
 """Victims left open up to which a tree begins without a program: with more, one has to lead."""
 
-READABLE: Final = 4
+READABLE: Final = 5
 """Rows up to which a reader can follow their sum."""
 
 SOME: Final = 60
