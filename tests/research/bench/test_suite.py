@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import combinations
 
 import pytest
 
@@ -20,6 +19,7 @@ from tests.brute_force import Simulation
 from tests.brute_force_fair import FairSimulation
 from tests.conftest import TEST_ALL
 from tests.research.bench.suites import BY_NAME, FOLDER, SUITE, state_of
+from tests.subsets import subsets
 from tests.told import told
 
 FEW = 8
@@ -79,9 +79,7 @@ def values_of(planning: AnyPlanning, objective: str, chosen: tuple[int, ...]) ->
 
 def everybody(case: Case) -> Iterator[tuple[int, ...]]:
     """Yield all sets of candidates."""
-    candidates = begun(case, state_of(case).state).eligible.nonzero()[0].tolist()
-    for size in range(len(candidates) + 1):
-        yield from combinations(candidates, size)
+    return subsets(begun(case, state_of(case).state).eligible.nonzero()[0].tolist())
 
 
 @pytest.mark.parametrize("name", TRIED)
