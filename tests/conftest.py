@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import told
+
 ROOT = Path(__file__).resolve().parents[1]
 QUICKSTART = ROOT / "instances" / "quickstart" / "cluster.json"
 YUNIKORN = ROOT / "instances" / "yunikorn" / "quickstart"
@@ -75,6 +77,16 @@ def outside(variable: str, name: str) -> Path | None:
 def recorded_root() -> Path | None:
     """Return the folder of answers recorded from the real schedulers, or None if there is none."""
     return outside("PLANNER_CONFORMANCE", "conformance")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the flag that stores texts anew."""
+    parser.addoption(told.UPDATE, action="store_true", help="store golden texts anew")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the flag."""
+    told.updating = config.getoption(told.UPDATE)
 
 
 @pytest.fixture(autouse=True, scope="module")

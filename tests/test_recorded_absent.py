@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import FOR_EVER_S, ROOT
+from tests.told import told
 
 TESTS = """\
 def test_against_recorded(conformance):
@@ -30,7 +31,8 @@ def environment(folder: Path | None) -> dict[str, str]:
 def last_line(project: Path, folder: Path | None, *options: str) -> str:
     """Run two tests with the conftest of the project, and return the last line that is said."""
     (project / "tests").mkdir(parents=True)
-    shutil.copy(ROOT / "tests" / "conftest.py", project / "tests")
+    for name in ("conftest.py", "told.py"):
+        shutil.copy(ROOT / "tests" / name, project / "tests")
     (project / "tests" / "test_two.py").write_text(TESTS, encoding="utf-8")
     words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, "tests"]
     done = subprocess.run(
@@ -65,4 +67,4 @@ def test_ci_fails_at_once_where_they_are_to_be_expected(tmp_path: Path) -> None:
         timeout=FOR_EVER_S,
     )
     assert done.returncode == 1
-    assert done.stderr.startswith("error: no recorded answers")
+    told(done.stderr)

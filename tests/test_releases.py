@@ -28,6 +28,7 @@ from tests.cluster import (
 from tests.conftest import ROOT, TEST_ALL, recorded_root
 from tests.elastic import Pods, new, old
 from tests.kueue_state import read_objects
+from tests.told import told
 
 SAMPLE = sorted((ROOT / "instances" / "recorded" / "kueue-releases").glob("*.jsonl.gz"))
 SEEN = ("v0.15.8", "v0.16.9", "v0.17.8", "v0.18.6", "v0.19.2")
@@ -160,7 +161,7 @@ def test_a_gate_that_needs_another_is_noted_and_refuses_nothing() -> None:
     state = read_objects(dump_of(*parts), where="test", now=NOW)
     (note,) = [one for one in state.notes if "does not start" in one]
     assert "FlavorFungibility off" in note
-    assert "FlavorFungibilityPreserveScanProgress is on" in note
+    told(note)
     assert note in planner.solve(state, PENDING).notes
 
 
@@ -194,8 +195,9 @@ def test_no_optimum_is_given_where_amounts_wrap_around() -> None:
     asked = with_nominal(queue("q", 4, within="LowerPriority"), str(2**63 - 1))
     value = dump_of(asked, running("x", "q", 2), pending("q", 3, priority=5))
     old_one = read_objects(value, where="test", now=NOW, release="0.17.8")
-    with pytest.raises(planner.PlannerError, match=r"gpu .* Kueue 0\.17\.8 wraps around"):
+    with pytest.raises(planner.PlannerError) as caught:
         planner.solve(old_one, PENDING)
+    told(caught.value)
     newest = read_objects(value, where="test", now=NOW, release="main")
     assert planner.solve(newest, PENDING).status == "optimal"
 
@@ -218,8 +220,9 @@ def test_no_optimum_is_given_where_usage_wrapped_around(amount: str) -> None:
     if amount == "2":
         assert planner.solve(state, PENDING).status == "optimal"
         return
-    with pytest.raises(planner.PlannerError, match=r"less than nothing, that Kueue 0\.18\.4"):
+    with pytest.raises(planner.PlannerError) as caught:
         planner.solve(state, PENDING)
+    told(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -327,5 +330,6 @@ def test_who_asks_for_less_than_no_pods_is_refused_where_a_release_lets_it() -> 
     dump = dump_of([*queue("alone", 4), *running("r", "alone", 4), *waits])
     assert planner.solve(planner.read(dump, now=NOW), PENDING).status == "optimal"
     older = planner.read(dump, now=NOW, release="0.17.6")
-    with pytest.raises(UnsupportedError, match=r"0\.17\.6 lets it ask for less than nothing"):
+    with pytest.raises(UnsupportedError) as caught:
         planner.solve(older, PENDING)
+    told(caught.value)

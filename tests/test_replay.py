@@ -26,6 +26,7 @@ from tests.cli.running import SMALL, cluster
 from tests.cluster import FLAVOR, NOW, cohort, configuration, dump_of, pending, queue, running
 from tests.conftest import ROOT
 from tests.recorded import put
+from tests.told import told
 
 Line = dict[str, Any]
 
@@ -140,40 +141,28 @@ def test_an_instance_that_is_reproduced() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "detail"),
+    ("path", "value"),
     [
-        (("assignment", "mode"), "Fit", 'assignment.mode: recorded "Fit", replayed "Preempt"'),
-        (("assignment", "borrowing"), 1, "assignment.borrowing: recorded 1, replayed 0"),
-        (("assignment", "podSets", 0, "name"), "x", "assignment.podSets[0].name: recorded"),
-        (("assignment", "podSets", 0, "count"), 2, "assignment.podSets[0].count: recorded 2"),
-        (
-            ("assignment", "podSets", 0, "flavors", "gpu", "flavor"),
-            "x",
-            "assignment.podSets[0].flavors.gpu.flavor: recorded",
-        ),
-        (
-            ("assignment", "podSets", 0, "flavors", "gpu", "mode"),
-            "Fit",
-            "assignment.podSets[0].flavors.gpu.mode: recorded",
-        ),
-        (
-            ("assignment", "podSets", 0, "flavors", "cpu"),
-            {"flavor": "x", "mode": "Fit"},
-            "assignment.podSets[0].flavors.cpu: recorded",
-        ),
-        (("assignment", "podSets"), [], "assignment.podSets[0]: recorded nothing, replayed"),
-        (("targets", 3, "workload"), "ns/big", 'targets[3].workload: recorded "ns/big"'),
-        (("targets", 0, "clusterQueue"), "x", 'targets[0].clusterQueue: recorded "x"'),
-        (("targets", 0, "reason"), "x", 'targets[0].reason: recorded "x"'),
-        (("targets",), [], "targets[0]: recorded nothing, replayed"),
+        (("assignment", "mode"), "Fit"),
+        (("assignment", "borrowing"), 1),
+        (("assignment", "podSets", 0, "name"), "x"),
+        (("assignment", "podSets", 0, "count"), 2),
+        (("assignment", "podSets", 0, "flavors", "gpu", "flavor"), "x"),
+        (("assignment", "podSets", 0, "flavors", "gpu", "mode"), "Fit"),
+        (("assignment", "podSets", 0, "flavors", "cpu"), {"flavor": "x", "mode": "Fit"}),
+        (("assignment", "podSets"), []),
+        (("targets", 3, "workload"), "ns/big"),
+        (("targets", 0, "clusterQueue"), "x"),
+        (("targets", 0, "reason"), "x"),
+        (("targets",), []),
     ],
 )
-def test_every_tampering_is_found(path: tuple[Any, ...], value: object, detail: str) -> None:
+def test_every_tampering_is_found(path: tuple[Any, ...], value: object) -> None:
     line = recorded()
     put(line["expect"], path, value)
     comparison = replay_line(line)
     assert comparison.outcome == "different"
-    assert comparison.detail.startswith(detail)
+    told(comparison.detail)
 
 
 def test_order_of_targets_matters() -> None:
@@ -185,7 +174,7 @@ def test_order_of_targets_matters() -> None:
 def test_missing_and_additional_targets_are_found() -> None:
     line = recorded()
     extra = line["expect"]["targets"].pop()
-    assert "targets[3]: recorded nothing" in replay_line(line).detail
+    told(replay_line(line).detail)
     line["expect"]["targets"] += [extra, extra]
     assert replay_line(line).detail.startswith("targets[4]: recorded {")
 
@@ -213,7 +202,7 @@ def test_equally_shared_cohorts_come_in_any_order() -> None:
     assert replay_line(line).outcome == "equal"
     line["expect"]["outcomes"][0]["targets"] *= 2
     line["expect"]["targets"] *= 2
-    assert replay_line(line).detail.startswith("none of 1 recorded outcomes; the first: ")
+    told(replay_line(line).detail)
 
 
 def test_there_are_not_too_many_orders(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,7 +277,7 @@ def test_any_of_several_outcomes_is_right() -> None:
     line["expect"]["outcomes"] = [other, other]
     comparison = replay_line(line)
     assert comparison.outcome == "different"
-    assert comparison.detail.startswith("none of 2 recorded outcomes; the first: targets[0]: ")
+    told(comparison.detail)
 
 
 @pytest.mark.parametrize("expect", [{}, {"panic": "index out of range"}, {"stats": {}}])
@@ -316,7 +305,7 @@ def test_what_counts_below_zero_is_not_compared(at: str, release: str, expected:
     compared = replay_line(line)
     assert compared.outcome == expected
     if expected == "skipped":
-        assert compared.detail.startswith("not comparable: more pods of ns/")
+        told(compared.detail)
 
 
 @pytest.mark.parametrize("part", ["assignment", "targets"])
@@ -353,7 +342,7 @@ def test_given_flavors_take_the_place_of_the_assignment() -> None:
 def test_no_answer_of_the_reference_is_a_difference() -> None:
     comparison = replay_line({**recorded(), "pending": "ns/nobody"})
     assert comparison.outcome == "different"
-    assert comparison.detail.startswith("the reference gives no answer: ")
+    told(comparison.detail)
 
 
 @pytest.mark.parametrize(
@@ -384,8 +373,9 @@ def test_what_is_no_recorded_instance(name: str, value: object) -> None:
 def test_what_is_no_recorded_cycle(part: str, value: object) -> None:
     line = cycle()
     line["expect"][part] = value
-    with pytest.raises(InputError, match=f"^file: line 3: expect.{part}: is not a list of objects"):
+    with pytest.raises(InputError) as caught:
         replay_line(line, "file: line 3")
+    told(caught.value)
 
 
 def test_first_difference_of_equals_is_nothing() -> None:
@@ -450,16 +440,16 @@ def test_damaged_gzip(tmp_path: Path) -> None:
 
 def test_endless_line(tmp_path: Path) -> None:
     path = store(tmp_path / "bomb.jsonl.gz", b" " * 10_000)
-    with pytest.raises(InputError, match="line 1: is longer than 1000 bytes"):
+    with pytest.raises(InputError) as caught:
         list(comparison.read_lines(path, None, longest=1000))
+    told(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "said"), [("nonesuch", "cannot be read"), (".", "is a directory")]
-)
-def test_files_that_are_none(tmp_path: Path, name: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+@pytest.mark.parametrize("name", ["nonesuch", "."])
+def test_files_that_are_none(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError) as caught:
         replay(str(tmp_path / name))
+    told(caught.value)
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])

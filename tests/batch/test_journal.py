@@ -15,6 +15,7 @@ from planner.batch import Progress, Results, Task, run
 from planner.errors import InputError
 from tests.batch.runs import HEADER, by_hand, file_by_hand, numbers
 from tests.batch.work import double, fail
+from tests.told import told
 
 LINES = file_by_hand().splitlines(keepends=True)
 
@@ -52,10 +53,10 @@ def test_rows_are_there_as_they_come(file: Path) -> None:
 def test_an_existing_file_is_kept(file: Path) -> None:
     go(file)
     message = refusal(file, resume=False)
-    assert message.splitlines()[0] == f"{file}: is there already"
+    told(message.splitlines()[0])
     assert "--resume" in message
     file.write_bytes(b"")
-    assert "is there already" in refusal(file, resume=False)
+    told(refusal(file, resume=False))
 
 
 def test_going_on_with_a_finished_file_does_nothing(file: Path) -> None:
@@ -97,13 +98,9 @@ def test_outcomes_that_are_no_results_are_kept_too(file: Path) -> None:
 def test_the_header_must_be_that_of_the_run(file: Path) -> None:
     go(file)
     message = refusal(file, run={"of": "numbers", "seed": 8})
-    assert message == (
-        f"{file}: line 1: is the header of another run: run.seed is 7\n"
-        "  expected 8, as in this run\n"
-        "  hint: give the options and the input that the run began with, or name another file"
-    )
-    assert "limits is absent\n  expected 5" in refusal(file, limits=5)
-    assert 'of is "numbers"\n  expected absent' in refusal(file, run={"seed": 7})
+    told(message)
+    told(refusal(file, limits=5))
+    told(refusal(file, run={"seed": 7}))
 
 
 @pytest.mark.parametrize(
@@ -166,8 +163,9 @@ def test_an_input_that_changes_back_is_asked_again(file: Path) -> None:
 def test_rows_of_other_tasks(file: Path) -> None:
     """The input has changed; the rows are worth keeping all the same."""
     file.write_bytes(b"".join(LINES))
-    with pytest.raises(InputError, match="has rows of 57 tasks that this run does not have"):
+    with pytest.raises(InputError) as caught:
         run(numbers(3), double, header=HEADER, file=file, resume=True, jobs=1)
+    told(caught.value)
     assert file.read_bytes() == file_by_hand()
 
 
@@ -175,15 +173,15 @@ def test_one_run_at_a_time(file: Path) -> None:
     file.write_bytes(LINES[0])
     with file.open("rb") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
-        assert "is being written by another run" in refusal(file)
+        told(refusal(file))
     go(file)
 
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
-    assert "No such file or directory" in refusal(tmp_path / "none" / "rows.jsonl")
-    assert "is not a file" in refusal(tmp_path)
+    told(refusal(tmp_path / "none" / "rows.jsonl"))
+    told(refusal(tmp_path))
     os.mkfifo(tmp_path / "pipe")
-    assert "is not a file" in refusal(tmp_path / "pipe")
+    told(refusal(tmp_path / "pipe"))
 
 
 class FullDisk(io.FileIO):
@@ -200,8 +198,9 @@ def test_full_disk(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_bytes(LINES[0])
     full = io.BufferedRandom(FullDisk(file, "r+"))
     monkeypatch.setattr("planner.batch.engine._locked", lambda *_, **__: full)
-    with pytest.raises(InputError, match="cannot be written: No space left on device"):
+    with pytest.raises(InputError) as caught:
         go(file)
+    told(caught.value)
     assert full.closed
     monkeypatch.undo()
     assert 1 < len(file.read_bytes().splitlines()) < 10
@@ -212,8 +211,9 @@ def test_nothing_is_left_of_a_run_that_never_began(file: Path) -> None:
     def nobody(*_: object) -> NoReturn:
         raise InputError("nowhere", "is not there")
 
-    with pytest.raises(InputError, match="is not there"):
+    with pytest.raises(InputError) as caught:
         run(numbers(), double, header=HEADER, file=file, workers=nobody)
+    told(caught.value)
     assert not file.exists()
 
 

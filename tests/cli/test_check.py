@@ -24,6 +24,7 @@ from tests.cluster import dump_of, pending, queue, running
 from tests.conftest import ROOT, YUNIKORN
 from tests.recorded import put
 from tests.solver.test_stability import third_party
+from tests.told import told
 from tests.yunikorn.building import NOW, SECOND, allocation, two_queues
 
 
@@ -214,9 +215,9 @@ def test_trees_of_something_else(tmp_path: Path, state: Path, plan: Path) -> Non
     wrong.write_text(
         '{"preemptor": "ns/pending", "claim": "workloads", "steps": 2}\n{"law": "x"}\n'
     )
-    assert "ends after 1 steps" in refused("check", state, plan, "--proof", wrong)
+    told(refused("check", state, plan, "--proof", wrong))
     wrong.write_text('{"preemptor": "ns/other", "claim": "workloads", "steps": 0}\n')
-    assert '"ns/other", which is not there' in call("check", state, plan, "--proof", wrong).stderr
+    told(call("check", state, plan, "--proof", wrong).stderr)
     wrong.write_text("no tree\n")
     assert f"{wrong}: line 1: " in call("check", state, plan, "--proof", wrong).stderr
 
@@ -243,7 +244,7 @@ def test_all_plans_of_a_list(tmp_path: Path) -> None:
     broken["plans"][1]["preemptor"] = "ns/nobody"
     result = call("check", state, write(tmp_path, broken, "broken.json"))
     assert result.exit_code == 2
-    assert "error: ns/nobody: " in result.stderr
+    told(result.stderr)
 
 
 def test_standard_input(state: Path, plan: Path) -> None:
@@ -279,42 +280,41 @@ def test_infeasible(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text",
     [
-        ("", "is empty"),
-        ("no plan", "plan.json: "),
-        ("[]", "an empty list stands here"),
-        ("{}", "plan.json: scheduler: is missing"),
-        ('{"scheduler": "slurm"}', 'plan.json: scheduler: "slurm" stands here'),
-        ('{"scheduler": "kueue"}', "plan.json: algorithm: the plan: is missing"),
-        ('{"plans": [7]}', "plan.json: plans[0]: 7 stands here"),
-        ('{"pending": []}', "is a joint plan"),
-        ('{"points": []}', "is a front of plans"),
-        ('{"apiVersion": "v1", "items": []}', "the state is named first"),
-        ('{"partitions": []}', "the state is named first"),
+        "",
+        "no plan",
+        "[]",
+        "{}",
+        '{"scheduler": "slurm"}',
+        '{"scheduler": "kueue"}',
+        '{"plans": [7]}',
+        '{"pending": []}',
+        '{"points": []}',
+        '{"apiVersion": "v1", "items": []}',
+        '{"partitions": []}',
     ],
 )
-def test_what_is_no_plan(tmp_path: Path, state: Path, text: str, said: str) -> None:
+def test_what_is_no_plan(tmp_path: Path, state: Path, text: str) -> None:
     path = tmp_path / "plan.json"
     path.write_text(text, encoding="utf-8")
     error = refused("check", state, path)
-    assert said in error
+    told(error)
     assert "expected " in error
 
 
 def test_place_of_a_wrong_field(state: Path, plan: Path) -> None:
     path = changed(plan, "certificate", "levels", 0, "value", to="many")
     result = call("check", state, path)
-    assert f'{path}: certificate.levels[0].value: the plan: "many"' in result.stderr
+    told(result.stderr)
     path = changed(plan, "certificate", "trees", 0, "steps", 0, to={"off": [1], "most": 0})
     result = call("check", state, path)
-    assert f"{path}: certificate.trees[0].steps[0]: a step with the fields" in result.stderr
-    assert "split and at, narrow, row, round and by, rows, or law" in result.stderr
+    told(result.stderr)
 
 
 def test_a_tree_without_steps(state: Path, plan: Path) -> None:
     path = changed(plan, "certificate", "trees", 0, to={"claim": "workloads"})
-    assert refused("check", state, path).startswith(f"error: {path}: certificate.trees[0].steps: ")
+    told(refused("check", state, path))
 
 
 def test_files_that_are_not_there(tmp_path: Path, state: Path, plan: Path) -> None:
@@ -352,23 +352,18 @@ def test_library_and_command_agree_and_the_schema_is_obeyed(state: Path, plan: P
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    "options",
     [
-        (("--proof", "-"), "--proof -: the result goes to standard output"),
-        (("--proof", "same.json", "-o", "same.json"), "--proof same.json: is the file of -o, too"),
-        (("--proof", "no/trees.jsonl"), "there is no folder"),
-        (("--proof", "trees.jsonl", "--joint", "--all"), "--proof goes not with --joint"),
-        (("--certify", "--joint", "--all"), "--certify goes not with --joint"),
-        (
-            ("--certify", "--objective", "pareto:workloads,lost_work"),
-            "for one plan, not for a front",
-        ),
+        ("--proof", "-"),
+        ("--proof", "same.json", "-o", "same.json"),
+        ("--proof", "no/trees.jsonl"),
+        ("--proof", "trees.jsonl", "--joint", "--all"),
+        ("--certify", "--joint", "--all"),
+        ("--certify", "--objective", "pareto:workloads,lost_work"),
     ],
 )
-def test_solve_refuses_trees_that_cannot_be(
-    state: Path, options: tuple[str, ...], said: str
-) -> None:
-    assert said in refused("solve", state, *options)
+def test_solve_refuses_trees_that_cannot_be(state: Path, options: tuple[str, ...]) -> None:
+    told(refused("solve", state, *options))
 
 
 def test_solve_without_trees(tmp_path: Path, state: Path) -> None:
@@ -392,4 +387,4 @@ def test_a_plan_for_nodes_that_the_state_does_not_know(tmp_path: Path) -> None:
     state.write_text(dump.replace("kind: Topology\n", "kind: Else\n"), "utf-8")
     result = call("check", state, plan)
     assert result.exit_code == 1
-    assert "answers another question: placement kueue, not none" in result.stdout
+    told(result.stdout)

@@ -15,42 +15,43 @@ from planner.errors import InputError, InternalError, SchemaError, UnsupportedEr
 from tests.cli.running import another_pending, call, cluster, refused, write
 from tests.conftest import YUNIKORN
 from tests.report.factory import make_plan
+from tests.told import told
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        (["slove"], "No such command 'slove'. Did you mean 'solve'?"),
-        (["frobnicate"], "No such command 'frobnicate'.\n"),
-        (["solve"], "Missing argument 'STATE'"),
-        (["solve", "x", "--frmat", "json"], "No such option"),
-        (["solve", "x", "--format", "xml"], "'xml' is not one of"),
-        (["solve", "x", "--objective", "best"], "'best' is not one of no-regret,"),
-        (["solve", "x", "--objective", "min-cuont"], "NAME.toml. Did you mean 'min-count'?\n"),
-        (["schema", "palns"], "Did you mean 'plans'?\n"),
-        (["solve", "x", "--time-limit", "-1"], "'-1' is not a number of seconds, 0 or more"),
-        (["solve", "x", "--time-limit", "nan"], "'nan' is not a number of seconds, 0 or more"),
-        (["solve", "x", "--time-limit", "soon"], "'soon' is not a number of seconds, 0 or more"),
-        (["solve", "x", "--now", "yesterday"], "'yesterday' is not an RFC 3339 timestamp"),
-        (["solve", "x", "--max-size", "-1"], "'-1' is not a size"),
-        (["solve", "x", "--max-size", "big"], "'big' is not a size"),
-        (["solve", "x", "--all", "--pending", "a/b"], "--all goes neither with --pending"),
-        (["solve", "x", "--all", "--assignment", "a"], "nor with --assignment"),
-        (["replay"], "either files of recorded answers, or --before and --after"),
-        (["solve", "x", "--time-limit", "5 parsecs"], "a duration such as 5m, or none.\n"),
-        (["solve", "x", "--time-limit", "-1s"], "'-1s' is not a number of seconds, 0 or more"),
-        (["explain", "x", "--victim", "a", "--victim", "b"], "--victim is given 2 times, and"),
-        (["solve", "x", "-o", "a.json", "--output=b.json"], "--output is given 2 times, and"),
-        (["solve", "x", "--certify", "--no-certify"], "--certify/--no-certify is given 2 times"),
-        (["solve", "x", "--pending"], "Option '--pending' requires an argument."),
-        (["replay", "x", "--show", "-1"], "'-1' is not a whole number, 0 or more."),
-        (["schema", "nonesuch"], "'nonesuch' is not one of input,"),
+        ["slove"],
+        ["frobnicate"],
+        ["solve"],
+        ["solve", "x", "--frmat", "json"],
+        ["solve", "x", "--format", "xml"],
+        ["solve", "x", "--objective", "best"],
+        ["solve", "x", "--objective", "min-cuont"],
+        ["schema", "palns"],
+        ["solve", "x", "--time-limit", "-1"],
+        ["solve", "x", "--time-limit", "nan"],
+        ["solve", "x", "--time-limit", "soon"],
+        ["solve", "x", "--now", "yesterday"],
+        ["solve", "x", "--max-size", "-1"],
+        ["solve", "x", "--max-size", "big"],
+        ["solve", "x", "--all", "--pending", "a/b"],
+        ["solve", "x", "--all", "--assignment", "a"],
+        ["replay"],
+        ["solve", "x", "--time-limit", "5 parsecs"],
+        ["solve", "x", "--time-limit", "-1s"],
+        ["explain", "x", "--victim", "a", "--victim", "b"],
+        ["solve", "x", "-o", "a.json", "--output=b.json"],
+        ["solve", "x", "--certify", "--no-certify"],
+        ["solve", "x", "--pending"],
+        ["replay", "x", "--show", "-1"],
+        ["schema", "nonesuch"],
     ],
 )
-def test_wrong_usage(arguments: list[str], message: str) -> None:
+def test_wrong_usage(arguments: list[str]) -> None:
     said = refused(*arguments)
     assert said.startswith("error: ")
-    assert message in said
+    told(said)
     assert said.rstrip().endswith("--help")
 
 
@@ -85,8 +86,7 @@ def test_a_bug_among_several_plans(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     raising(InternalError("the plan failed KQ-01"), monkeypatch)
     result = call("solve", write(tmp_path, cluster()), "--all", "--format", "json")
     assert (result.exit_code, json.loads(result.stdout)["plans"]) == (70, [])
-    assert "error: ns/pending: the plan failed KQ-01\n" in result.stderr
-    assert "please report it" in result.stderr
+    told(result.stderr)
 
 
 def test_a_bug_is_one_message(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_bug_is_one_message(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert result.exit_code == 70
     assert result.stdout == ""
     assert result.stderr.splitlines()[0].startswith("error: KeyError: ")
-    assert "please report it" in result.stderr
+    told(result.stderr)
     assert "Traceback" not in result.stderr
     assert "\x1b" not in result.stderr
 
@@ -160,20 +160,20 @@ def test_worst_is_in_the_documented_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "read", "in_python", "on_screen"),
+    ("words", "read"),
     [
-        (("--max-size", "9"), {"max_bytes": 9}, "max_bytes=BYTES sets", "--max-size BYTES sets"),
-        (("--now", "2300-01-01T00:00:00Z"), {"now": "2300-01-01T00:00:00Z"}, "now: ", "--now: "),
+        (("--max-size", "9"), {"max_bytes": 9}),
+        (("--now", "2300-01-01T00:00:00Z"), {"now": "2300-01-01T00:00:00Z"}),
     ],
 )
 def test_the_library_names_parameters_and_the_command_line_options(
-    words: Sequence[str], read: dict[str, Any], in_python: str, on_screen: str
+    words: Sequence[str], read: dict[str, Any]
 ) -> None:
     with pytest.raises(InputError) as caught:
         planner.read(YUNIKORN, **read)
-    assert in_python in str(caught.value)
+    told(str(caught.value))
     assert "--" not in str(caught.value)
-    assert on_screen in refused("solve", YUNIKORN, *words)
+    told(refused("solve", YUNIKORN, *words))
 
 
 def test_hints_of_verbs_name_options_too(tmp_path: Path) -> None:
@@ -181,9 +181,9 @@ def test_hints_of_verbs_name_options_too(tmp_path: Path) -> None:
     state.write_text(json.dumps(cluster(another_pending("other"))))
     with pytest.raises(InputError) as caught:
         planner.solve(planner.read(state))
-    assert "pending=NAME plans for one, a loop over state.pending for each" in str(caught.value)
-    assert "--pending NAME plans for one, --all for each" in refused("solve", state)
-    assert "--pending NAME plans for one, planner solve --all for each" in refused("explain", state)
+    told(str(caught.value))
+    told(refused("solve", state))
+    told(refused("explain", state))
 
 
 @pytest.mark.parametrize("asked", [{"rules": "classical"}, {"objective": "pareto:pods,queues"}])
@@ -196,7 +196,9 @@ def test_what_a_verb_refuses_names_no_option(asked: dict[str, Any]) -> None:
 
 def test_the_scheduler_that_is_named_is_that_of_the_state() -> None:
     assert planner.read(YUNIKORN, scheduler="yunikorn").scheduler == "yunikorn"
-    with pytest.raises(UnsupportedError, match="is a state of yunikorn"):
+    with pytest.raises(UnsupportedError) as caught:
         planner.read(YUNIKORN, scheduler="kueue")
-    with pytest.raises(SchemaError, match="scheduler: 'slurm' is none"):
+    told(caught.value)
+    with pytest.raises(SchemaError) as unknown:
         planner.read(YUNIKORN, scheduler="slurm")
+    told(unknown.value)

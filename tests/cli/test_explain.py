@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.running import BIG, SMALL, answer, call, cluster, refused, write
 from tests.cluster import cohort, dump_of, pending, queue, running
+from tests.told import told
 
 MESSAGE = (
     "Preempted to accommodate a workload (UID: uid-pending, JobUID: UNKNOWN) due to reclamation "
@@ -42,7 +43,7 @@ def test_plan(dump: Path) -> None:
     assert big["necessary"] is True
     assert big["law"]["law"] == "KQ-05"
     assert big["reason"] == "InCohortReclamation"
-    assert big["law"]["text"].endswith("ClusterQueue borrower uses 8 of 0 gpu in flavor default")
+    told(big["law"]["text"])
     assert (big["position"], big["candidates"]) == (5, 5)
     assert not big["by_scheduler"]
     assert value["optima"] == {"count": 1, "complete": True, "plans": [[BIG]]}
@@ -58,8 +59,7 @@ def test_why_this_victim(dump: Path) -> None:
     assert other["fewer"] == [BIG]
     (count,) = (term for term in other["terms"] if term["term"] == "workloads")
     assert (count["plan"], count["other"]) == (1, 4)
-    assert "it is necessary" in value["answer"]
-    assert "workloads evicted: 4 instead of 1" in value["answer"]
+    told(value["answer"])
 
 
 def test_why_not_that_one(dump: Path) -> None:
@@ -125,7 +125,7 @@ def test_message_is_taken_apart(dump: Path) -> None:
     assert value["preemptor"]["workload"] == "ns/pending"
     assert value["victim"]["path"] == ["all", "borrower"]
     plain = call("explain", dump, "--message", MESSAGE).stdout.splitlines()
-    assert "law              KQ-05/FS-04" in plain
+    told(plain)
     table = call("explain", dump, "--message", MESSAGE, "--format", "table").stdout
     assert "ns/pending" in table
 
@@ -140,10 +140,10 @@ def test_message_from_standard_input(dump: Path) -> None:
     pair = f"{pasted}Preempted to accommodate a workload\n"
     several = call("explain", dump, "--message", "-", stdin=pair)
     assert "reason           none" in several.stdout
-    assert "the last of 2 texts" in several.stderr
+    told(several.stderr)
     both = call("explain", "-", "--message", "-", stdin=pasted)
     assert both.exit_code == 2
-    assert "cannot both be standard input" in both.stderr
+    told(both.stderr)
 
 
 def test_costs_decide(dump: Path, tmp_path: Path) -> None:
@@ -163,25 +163,25 @@ def test_flavors_fixed_by_hand(dump: Path, tmp_path: Path) -> None:
     assert value["victims"] == explained(dump)["victims"] == [BIG]
     given["main"]["gpu"]["mode"] = "Fit"
     said = refused("explain", dump, "--assignment", write(tmp_path, given, "flavors.json"))
-    assert "is said to be Fit in flavor default" in said
+    told(said)
     unknown = write(tmp_path, {"other": {"gpu": {"flavor": "default"}}}, "flavors.json")
     said = refused("explain", dump, "--assignment", unknown)
-    assert f'{unknown}: podset "other" is not in ns/pending' in said
+    told(said)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    "options",
     [
-        (("--victim", "ns/nobody"), "there is no workload ns/nobody"),
-        (("--victim", "ns/bg"), 'did you mean "ns/big"?'),
-        (("--pending", "ns/nobody"), "there is no workload ns/nobody"),
-        (("--message", "nothing"), "no text of Kueue"),
-        (("--message", MESSAGE, "--victim", BIG), "--message goes neither"),
-        (("--limit", "0"), "--limit"),
+        ("--victim", "ns/nobody"),
+        ("--victim", "ns/bg"),
+        ("--pending", "ns/nobody"),
+        ("--message", "nothing"),
+        ("--message", MESSAGE, "--victim", BIG),
+        ("--limit", "0"),
     ],
 )
-def test_bad_use(dump: Path, options: tuple[str, ...], said: str) -> None:
-    assert said in refused("explain", dump, *options)
+def test_bad_use(dump: Path, options: tuple[str, ...]) -> None:
+    told(refused("explain", dump, *options))
 
 
 def test_a_victim_is_found_without_its_namespace(dump: Path) -> None:

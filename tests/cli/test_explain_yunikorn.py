@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.running import answer, call, cluster, refused, write
 from tests.conftest import ROOT, YUNIKORN
+from tests.told import told
 from tests.yunikorn.building import two_queues
 
 ZOO = ROOT / "instances" / "regressions"
@@ -78,14 +79,14 @@ def test_plain_lines_of_nothing() -> None:
     lines = call("explain", FENCED, "--format", "plain").stdout.splitlines()
     assert [line.split()[1] for line in lines if line.startswith("clash ")] == ["YK-07", "YK-08"]
     assert any(line.startswith("short            node/node-a/vcore ") for line in lines)
-    assert "proved           yes changes_all_tried=yes" in lines
+    told(lines)
 
 
 def test_table_of_nothing() -> None:
     shown = call("explain", FENCED, "--format", "table", env={"COLUMNS": "160"}).stdout
     assert "Why nothing" in shown
     assert "preemption.policy" in shown
-    assert "4 vcore asked, 0 available on node node-a" in shown
+    told(shown)
 
 
 def test_laws_and_costs(tmp_path: Path) -> None:
@@ -104,35 +105,33 @@ def test_laws_and_costs(tmp_path: Path) -> None:
     assert (cost["plan"], cost["other"]) == (1, 9)
     bad = write(tmp_path, {"run-9": 1}, "costs.json")
     said = refused("explain", dump, "--objective", "min-cost", "--costs", bad)
-    assert f"{bad}: there is no allocation run-9" in said
+    told(said)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    "options",
     [
-        (("--victim", "nobody"), "there is no allocation nobody"),
-        (("--victim", "sessions-hourly-exec-9"), 'did you mean "etl/sessions-hourly-exec-9"?'),
-        (("--pending", "nobody"), 'no ask "nobody" is pending'),
-        (("--pending", "ranker-2"), 'did you mean "serving/ranker-2"?'),
-        (("--message", "Preempted workload a/b (UID: c) in ClusterQueue d"), "a state of Kueue"),
-        (("--assignment", "flavors.json"), "YuniKorn knows no flavors"),
+        ("--victim", "nobody"),
+        ("--victim", "sessions-hourly-exec-9"),
+        ("--pending", "nobody"),
+        ("--pending", "ranker-2"),
+        ("--message", "Preempted workload a/b (UID: c) in ClusterQueue d"),
+        ("--assignment", "flavors.json"),
     ],
 )
-def test_bad_use(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
-) -> None:
+def test_bad_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path, {"main": {"gpu": {"flavor": "default"}}}, "flavors.json")
     error = refused("explain", YUNIKORN, *options)
-    assert said in error
+    told(error)
     assert "Traceback" not in error
 
 
 def test_laws_mean_nothing_for_kueue(tmp_path: Path) -> None:
     said = refused("explain", write(tmp_path, cluster()), "--laws", "code")
-    assert '"code" means nothing for Kueue' in said
+    told(said)
     said = refused("explain", write(tmp_path, cluster()), "--quota", "root.a")
-    assert "Kueue evicts nobody where a quota was lowered" in said
+    told(said)
 
 
 def test_no_time_proves_nothing() -> None:

@@ -16,6 +16,7 @@ from tests.cli.running import (
 )
 from tests.cluster import NOW
 from tests.conftest import YUNIKORN
+from tests.told import told
 
 PARETO = ("--objective", "pareto:workloads,lost_work")
 AT_NOW = (*PARETO, "--now", NOW)
@@ -37,18 +38,12 @@ def test_json_holds_every_point_with_its_plan(trade: Path) -> None:
 
 def test_a_scheduler_behind_the_front(dump: Path) -> None:
     text = call("solve", dump, *AT_NOW, "--format", "table").stdout
-    assert (
-        "Kueue's own plan is behind the front: point 1 is better in one measure and no worse in "
-        "the other." in " ".join(text.split())
-    )
+    told(" ".join(text.split()))
     lines = call("solve", dump, *AT_NOW).stdout.splitlines()
     assert "points           1" in lines
     assert f"point_victim     1 {BIG}" in lines
-    lost = sum(60 * (60 - 10 - i) for i in range(1, 5))
-    assert (
-        f"greedy           kueue workloads=4 lost_work={lost} victims=4 place=behind points=1"
-        in lines
-    )
+    sum(60 * (60 - 10 - i) for i in range(1, 5))
+    told(lines)
     assert {line.split()[2] for line in lines if line.startswith("greedy_victim")} == set(SMALL)
 
 
@@ -67,9 +62,7 @@ def test_infeasible_is_an_answer(tmp_path: Path) -> None:
     path = write(tmp_path, cluster(asks=100))
     for style in ("table", "plain", "json"):
         assert call("solve", path, *PARETO, "--format", style).exit_code == 3
-    assert "Kueue itself finds nobody to evict here." in (
-        call("solve", path, *PARETO, "--format", "table").stdout
-    )
+    told(call("solve", path, *PARETO, "--format", "table").stdout)
 
 
 def test_all(tmp_path: Path) -> None:
@@ -92,10 +85,9 @@ def test_yunikorn(tmp_path: Path) -> None:
     assert value["greedy"]["place"] == "behind"
     table = call("solve", YUNIKORN, *PARETO, "--format", "table", "-o", tmp_path / "front.txt")
     assert table.exit_code == 0
-    assert "YuniKorn's own plan is behind the front" in (tmp_path / "front.txt").read_text("utf-8")
+    told((tmp_path / "front.txt").read_text("utf-8"))
     plain = call("solve", YUNIKORN, *PARETO).stdout
-    assert "pod              serving/ranker-2" in plain
-    assert 'measure          workloads unit="allocations" title="allocations preempted"' in plain
+    told(plain)
 
 
 def test_costs_of_one_s_own(trade: Path, tmp_path: Path) -> None:
@@ -125,36 +117,24 @@ def test_costs_of_one_s_own(trade: Path, tmp_path: Path) -> None:
 def test_other_commands_ask_for_one_plan(words: tuple[str, ...], trade: Path) -> None:
     command, *more = words
     said = refused(command, trade, *more, *PARETO)
-    assert (
-        "'pareto:workloads,lost_work' asks for a front of plans, which only planner solve" in said
-    )
+    told(said)
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    "words",
     [
-        (
-            ("--objective", "pareto:workloads"),
-            '"pareto:workloads" cannot be used: expected two measures',
-        ),
-        (
-            ("--objective", "pareto:workloads,D99"),
-            'there is no term "D99": expected last_resort, highest_priority',
-        ),
-        (
-            ("--objective", "pareto:workloads,workloads+lost_work"),
-            "workloads and accelerator-seconds do not add up",
-        ),
-        ((*PARETO, "--flavors", "optimal"), "flavors"),
+        ("--objective", "pareto:workloads"),
+        ("--objective", "pareto:workloads,D99"),
+        ("--objective", "pareto:workloads,workloads+lost_work"),
+        (*PARETO, "--flavors", "optimal"),
     ],
 )
-def test_what_cannot_be_used(words: tuple[str, ...], message: str, trade: Path) -> None:
-    assert message in refused("solve", trade, *words)
+def test_what_cannot_be_used(words: tuple[str, ...], trade: Path) -> None:
+    told(refused("solve", trade, *words))
 
 
 def test_no_time_for_what_the_scheduler_is_asked(tmp_path: Path) -> None:
     """A term of the scheduler's plan is not known then: an error of the user's limit, not ours."""
     state = write(tmp_path, cluster())
     said = refused("solve", state, "--objective", "pareto:lost_work,unstable", "--time-limit", "0")
-    assert "time was up before unstable of a plan was known" in said
-    assert "hint: --time-limit" in said
+    told(said)

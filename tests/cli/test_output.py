@@ -12,6 +12,7 @@ from planner.cli.output import Target, wants_color
 from planner.errors import InputError
 from tests.cli.running import call, cluster, process, refused, write
 from tests.conftest import FOR_EVER_S
+from tests.told import told
 
 
 def emit(path: Path, text: str = "new\n") -> None:
@@ -58,8 +59,9 @@ def test_failure_half_way_keeps_the_old_file(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("planner.cli.output.os.fsync", full)
-    with pytest.raises(InputError, match="cannot be written: No space left on device"):
+    with pytest.raises(InputError) as caught:
         emit(file)
+    told(caught.value)
     assert file.read_text("utf-8") == "old"
     assert os.listdir(tmp_path) == ["plan.json"]  # noqa: PTH208
 
@@ -88,7 +90,7 @@ def test_state_is_not_written_over(tmp_path: Path, verb: str) -> None:
     before = path.read_bytes()
     (tmp_path / "link.json").symlink_to(path)
     for state, file in ((path, path), (path, tmp_path / "link.json")):
-        assert "is read by this command, and would be lost" in refused(verb, state, "-o", file)
+        told(refused(verb, state, "-o", file))
     assert path.read_bytes() == before
 
 
@@ -101,8 +103,9 @@ def test_impossible_targets_are_refused_early(tmp_path: Path, name: str) -> None
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_folder_without_permission(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(InputError, match="cannot be written: Permission denied"):
+    with pytest.raises(InputError) as caught:
         emit(tmp_path / "plan.json")
+    told(caught.value)
 
 
 def test_a_pipe_is_written_to_not_replaced(tmp_path: Path) -> None:
@@ -142,7 +145,7 @@ def test_what_is_read_is_not_overwritten(tmp_path: Path, option: str, *, folder:
     state = write(tmp_path, cluster())
     before = state.read_bytes()
     said = refused("solve", tmp_path if folder else state, option, state)
-    assert f"{option} {state}: is read by this command" in said
+    told(said)
     assert state.read_bytes() == before
     beside = tmp_path / "plan.txt"
     assert call("solve", tmp_path if folder else state, "-o", beside).exit_code == 0
@@ -152,7 +155,7 @@ def test_what_is_read_is_not_overwritten(tmp_path: Path, option: str, *, folder:
 @pytest.mark.parametrize("words", [("check", "-", "-"), ("whatif", "-", "--workload", "-")])
 def test_standard_input_is_one_file(words: tuple[str, ...]) -> None:
     said = refused(*words, stdin="{}")
-    assert "only one of the files that are read can be standard input" in said
+    told(said)
 
 
 def test_a_file_gets_plain_text_and_nothing_is_printed(tmp_path: Path) -> None:
@@ -195,23 +198,22 @@ def test_the_option_goes_before_the_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "wanted"),
+    "name",
     [
-        ("plan.csv", "csv"),
-        ("plan.yml", "yaml"),
-        ("plan.json.gz", "gzip"),
-        ("plan.jsonl", "JSON Lines"),
-        ("plan.PDF", "PDF"),
-        ("plan.sarif", "sarif"),
-        ("plan.xml", "XML"),
-        ("plan.ndjson", "JSON Lines"),
+        "plan.csv",
+        "plan.yml",
+        "plan.json.gz",
+        "plan.jsonl",
+        "plan.PDF",
+        "plan.sarif",
+        "plan.xml",
+        "plan.ndjson",
     ],
 )
-def test_a_format_that_there_is_not(tmp_path: Path, name: str, wanted: str) -> None:
+def test_a_format_that_there_is_not(tmp_path: Path, name: str) -> None:
     result = call("solve", write(tmp_path, cluster()), "-o", tmp_path / name)
     assert result.exit_code == 2
-    said = f"there is no {wanted} of this; --format says which of table, plain, json"
-    assert said in result.stderr
+    told(result.stderr)
     assert not (tmp_path / name).exists()
 
 
@@ -224,7 +226,7 @@ def test_an_encoding_without_rules_has_them_in_ascii(tmp_path: Path) -> None:
         assert style != "table" or "\n -----" in done.stdout
         assert "?" not in done.stdout
     missing = process("solve", tmp_path / "é…", env=ascii_only)
-    assert r"\xe9...: there is no such file" in missing.stderr
+    told(missing.stderr)
 
 
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs names of open files")

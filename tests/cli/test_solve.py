@@ -24,6 +24,7 @@ from tests.cli.running import (
 )
 from tests.cluster import NOW
 from tests.report.factory import make_greedy, make_plan
+from tests.told import told
 
 
 def solved(path: Path, *options: str | Path) -> dict[str, Any]:
@@ -62,7 +63,7 @@ def test_plain_text_is_the_default_where_there_is_no_terminal(dump: Path) -> Non
 def test_where_there_is_no_plan_the_way_on_can_be_pasted(tmp_path: Path) -> None:
     state = write(tmp_path, cluster(asks=9), "the cluster.json")
     said = f"note: planner explain '{state}' --pending ns/pending says what is in the way\n"
-    assert said in call("solve", state).stderr
+    told(call("solve", state).stderr)
     words = shlex.split(said.removeprefix("note: planner ").partition(" says")[0])
     assert call(*words).exit_code == 3
     # What came from standard input cannot be asked again, and a plan needs no way on.
@@ -93,14 +94,14 @@ def test_the_way_on_asks_the_same(
         assert "explain" not in result.stderr
     else:
         said = f"{state} --pending ns/pending {way_on}".strip()
-        assert f"note: planner explain {said} says what is in the way\n" in result.stderr
+        told(result.stderr)
         assert call("explain", *shlex.split(said)).exit_code == 3
 
 
 def test_all_ends_with_an_overview(crowd: Path) -> None:
     screen = call("solve", crowd, "--all", "--format", "table").stdout
     _, _, last = screen.rpartition("\n\n Overview  ")
-    assert last.startswith("3 pending: 2 proved optimal, 1 proved infeasible\n")
+    told(last)
     rows = [line.split() for line in last.splitlines() if line.startswith(" ns/")]
     assert [(row[0], *row[1:-4]) for row in rows] == [
         ("ns/pending", "Proved", "optimal"),
@@ -133,7 +134,7 @@ def test_several_pending_workloads_are_listed(crowd: Path) -> None:
 def test_one_of_several(crowd: Path) -> None:
     plan = solved(crowd, "--pending", "ns/second")
     assert plan["preemptor"] == "ns/second"
-    assert "there is no workload ns/nobody" in refused("solve", crowd, "--pending", "ns/nobody")
+    told(refused("solve", crowd, "--pending", "ns/nobody"))
 
 
 @pytest.mark.parametrize(
@@ -154,22 +155,22 @@ def test_a_workload_is_found_by_its_job(tmp_path: Path, name: str, found: str) -
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    "name",
     [
-        ("ns/twice", "ns/twice may be any of 2"),
-        ("twice", "one of ns/job-twice-12345, ns/rayjob-twice-0a1b2"),
-        ("other/pending", "there is no workload other/pending"),
-        ("ns/train-0a1b", "there is no workload ns/train-0a1b"),
-        ("ns/.*", "there is no workload ns/.*"),
-        ("big", "workload ns/big is not pending: it already holds quota"),
-        ("ns/job-train-0a1", 'hint: did you mean "ns/job-train-0a1b2"?'),
-        ("rayjob", 'hint: did you mean "ns/rayjob-twice-0a1b2"?'),
+        "ns/twice",
+        "twice",
+        "other/pending",
+        "ns/train-0a1b",
+        "ns/.*",
+        "big",
+        "ns/job-train-0a1",
+        "rayjob",
     ],
 )
-def test_a_job_that_is_not_found(tmp_path: Path, name: str, said: str) -> None:
+def test_a_job_that_is_not_found(tmp_path: Path, name: str) -> None:
     names = ("job-twice-12345", "rayjob-twice-0a1b2", "job-train-0a1b2")
     state = write(tmp_path, cluster(*(another_pending(one) for one in names)))
-    assert said in refused("solve", state, "--pending", name)
+    told(refused("solve", state, "--pending", name))
 
 
 def test_all_goes_on_after_an_error(crowd: Path) -> None:
@@ -181,8 +182,7 @@ def test_all_goes_on_after_an_error(crowd: Path) -> None:
         ("ns/huge", "infeasible"),
     ]
     assert result.exit_code == 2
-    assert "error: ns/lost: " in result.stderr
-    assert "4 pending: 2 optimal, 1 infeasible, 1 failed" in result.stderr
+    told(result.stderr)
 
 
 def test_all_of_none(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_all_of_none(tmp_path: Path) -> None:
     result = call("solve", path, "--all", "--format", "json")
     assert result.exit_code == 0
     assert json.loads(result.stdout)["plans"] == []
-    assert "0 pending: nothing to plan for" in result.stderr
+    told(result.stderr)
     assert call("solve", path).exit_code == 2
 
 
@@ -209,44 +209,44 @@ def test_costs_decide(dump: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("costs", "message"),
+    "costs",
     [
-        ({BIG: -1}, f'["{BIG}"]: -1 cannot be used'),
-        ({BIG: 1.5}, f'["{BIG}"]: 1.5 cannot be used'),
-        ({BIG: True}, f'["{BIG}"]: True cannot be used'),
-        ({BIG: "7"}, f"[\"{BIG}\"]: '7' cannot be used"),
-        ({BIG: 2**63}, "a whole number from 0 to"),
-        ({"ns/typo": 1}, "there is no workload ns/typo"),
-        ({"big": 1}, 'hint: did you mean "ns/big"?'),
-        ([1], "one JSON object"),
-        ("text", "one JSON object"),
+        {BIG: -1},
+        {BIG: 1.5},
+        {BIG: True},
+        {BIG: "7"},
+        {BIG: 2**63},
+        {"ns/typo": 1},
+        {"big": 1},
+        [1],
+        "text",
     ],
 )
-def test_wrong_costs(dump: Path, tmp_path: Path, costs: object, message: str) -> None:
+def test_wrong_costs(dump: Path, tmp_path: Path, costs: object) -> None:
     file = write(tmp_path, costs, "costs.json")
     said = refused("solve", dump, "--objective", "min-cost", "--costs", file)
     assert said.startswith(f"error: {file}: ")
-    assert message in said
+    told(said)
 
 
 @pytest.mark.parametrize("option", ["--costs", "--assignment"])
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        ("{", "costs.json"),
-        ("", "is empty\n  expected one JSON object\n"),
-        ("{}\n{}", "2 documents"),
-        ("\0\0", "binary data\n  expected one JSON object; gzip"),
-        ("[" * 100_000, "nested"),
+        "{",
+        "",
+        "{}\n{}",
+        "\0\0",
+        "[" * 100_000,
     ],
 )
-def test_broken_files(dump: Path, tmp_path: Path, option: str, text: str, message: str) -> None:
+def test_broken_files(dump: Path, tmp_path: Path, option: str, text: str) -> None:
     file = tmp_path / "costs.json"
     file.write_text(text, encoding="utf-8")
     result = call("solve", dump, option, file)
     assert result.exit_code == 2
     assert result.stderr.startswith(f"error: {file}: ")
-    assert message in result.stderr
+    told(result.stderr)
     for missing in (tmp_path / "nonesuch", tmp_path):
         assert refused("solve", dump, option, missing).startswith(f"error: {missing}: ")
 
@@ -260,26 +260,23 @@ def test_a_plan_s_assignment_can_be_given(dump: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("assignment", "message"),
+    "assignment",
     [
-        ({"podSets": [{"name": "other"}]}, 'podset "other" is not in ns/pending'),
-        ({"main": {}}, "gets no flavor"),
-        ({"main": {"gpu": {"flavor": 3}}}, "flavor"),
-        ({"main": {"gpu": {"flavor": "default", "mode": "Never"}}}, "mode"),
-        ({"podSets": 3}, "podSets: 3 cannot be used\n  expected what a plan has"),
-        ({"main": {"gpu": "default"}}, "main.gpu: 'default' cannot be used\n  expected what a"),
-        ({"main": {"gpu": {"flavour": "default"}}}, "main.gpu.flavor: is missing"),
-        (
-            {"main": {"gpu": {"flavor": "defaut"}}},
-            'one of default\n  hint: did you mean "default"?',
-        ),
+        {"podSets": [{"name": "other"}]},
+        {"main": {}},
+        {"main": {"gpu": {"flavor": 3}}},
+        {"main": {"gpu": {"flavor": "default", "mode": "Never"}}},
+        {"podSets": 3},
+        {"main": {"gpu": "default"}},
+        {"main": {"gpu": {"flavour": "default"}}},
+        {"main": {"gpu": {"flavor": "defaut"}}},
     ],
 )
-def test_wrong_assignment(dump: Path, tmp_path: Path, assignment: object, message: str) -> None:
+def test_wrong_assignment(dump: Path, tmp_path: Path, assignment: object) -> None:
     file = write(tmp_path, assignment, "flavors.json")
     said = refused("solve", dump, "--assignment", file)
     assert said.startswith(f"error: {file}: ")
-    assert message in said
+    told(said)
 
 
 def test_a_workload_without_a_queue_and_nothing_pending(tmp_path: Path) -> None:
@@ -288,16 +285,16 @@ def test_a_workload_without_a_queue_and_nothing_pending(tmp_path: Path) -> None:
     ours["spec"]["queueName"] = ""
     result = call("solve", write(tmp_path, value))
     assert result.exit_code == 2
-    assert "ns/pending waits in no LocalQueue: its spec.queueName is empty" in result.stderr
+    told(result.stderr)
     for joint in ((), ("--joint", "--all")):
         ours["spec"]["queueName"] = "lendr"
         said = refused("solve", write(tmp_path, value), *joint)
-        assert 'ns/pending waits in LocalQueue "ns/lendr", which is not in the' in said
+        told(said)
         assert "\\n" not in said
         assert joint or 'hint: did you mean "ns/lender"?' in said
     value["items"].remove(ours)
     said = refused("solve", write(tmp_path, value))
-    assert "nothing is pending: there is nothing to plan for\n  hint: planner lint" in said
+    told(said)
 
 
 def test_size_limit(dump: Path) -> None:
@@ -311,8 +308,7 @@ def test_verbose_counts_what_was_ignored(tmp_path: Path) -> None:
     dump["items"][-2]["spec"]["novel"] = 1
     path = write(tmp_path, dump)
     loud, quiet = call("solve", path, "-v"), call("solve", path)
-    assert "ignored: 1 x kind Service" in loud.stderr
-    assert "ignored: 1 x field Workload.spec.novel" in loud.stderr
+    told(loud.stderr)
     assert quiet.stderr == ""
     assert without_time(quiet.stdout) == without_time(loud.stdout)
 
@@ -321,7 +317,7 @@ def test_notes_are_warnings_once(dump: Path, monkeypatch: pytest.MonkeyPatch) ->
     note = "cohort \x1b[1mx is odd"
     monkeypatch.setattr(api, "solve", lambda *_, **__: make_plan(notes=(note, note)))
     result = call("solve", dump)
-    assert result.stderr == "warning: cohort \\x1b[1mx is odd\n"
+    told(result.stderr)
 
 
 def test_more_lost_work_than_the_scheduler_s_choice_is_a_warning(
@@ -332,10 +328,7 @@ def test_more_lost_work_than_the_scheduler_s_choice_is_a_warning(
         greedy=make_greedy(terms={"lost_work": 3600, "restart_cost": 9}),
     )
     monkeypatch.setattr(api, "solve", lambda *_, **__: plan)
-    assert (
-        "warning: team-a/train-llm: evicting these loses 2.00 accelerator-hours"
-        in call("solve", dump).stderr
-    )
+    told(call("solve", dump).stderr)
     # No objective may offer what is outside the rules.
     outside = make_greedy(
         terms={"lost_work": 3600, "restart_cost": 9}, outside_rules=("FS-07 shares: unfair",)
@@ -414,4 +407,4 @@ def test_errors_elsewhere_are_not_blamed_on_a_file(
 
     monkeypatch.setattr(api, "solve", solve)
     result = call("solve", dump, "--costs", write(tmp_path, {}, "costs.json"))
-    assert result.stderr == "error: state.json: is wrong\n"
+    told(result.stderr)

@@ -12,6 +12,7 @@ from tests.flavored import Object, listed
 from tests.flavored import podset as pods
 from tests.flavored import waiting as pending
 from tests.solver.joint_clusters import lent_and_asked_for
+from tests.told import told
 
 PENDING = ("--pending", "ns/first", "--pending", "ns/second")
 
@@ -52,7 +53,7 @@ def test_workloads_are_found_by_their_names_and_jobs(tmp_path: Path, name: str) 
     named = [one["workload"] for one in json.loads(result.stdout)["pending"]]
     assert named == ["ns/first", "ns/job-train-0a1b2"]
     again = call("solve", path, *words, "--pending", "ns/job-train-0a1b2")
-    assert "ns/job-train-0a1b2 is named twice" in again.stderr
+    told(again.stderr)
 
 
 def test_no_time(dump: Path) -> None:
@@ -68,27 +69,26 @@ def test_what_cannot_be_planned_for_is_said(tmp_path: Path) -> None:
     assert result.exit_code == BAD_INPUT
     assert "Left out" in result.stdout
     assert "ns/lost" in result.stdout
-    assert "error: ns/lost: " in result.stderr
+    told(result.stderr)
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    "more",
     [
-        (("--joint",), "--joint wants to know for whom"),
-        (PENDING, "add --joint"),
-        (("--joint", "--all", "--pending", "ns/first"), "--all goes neither"),
-        (("--joint", *PENDING, "--stable"), "--stable goes not with --joint"),
-        (("--joint", *PENDING, "--stability"), "--stability goes not with --joint"),
-        (("--joint", *PENDING, "--flavors", "optimal"), "--flavors optimal goes not"),
-        (("--joint", *PENDING, "--laws", "code"), "--laws goes not with --joint"),
-        (("--joint", *PENDING, "--objective", "pareto:D2,D4"), "a front is drawn for one"),
+        ("--joint",),
+        PENDING,
+        ("--joint", "--all", "--pending", "ns/first"),
+        ("--joint", *PENDING, "--stable"),
+        ("--joint", *PENDING, "--stability"),
+        ("--joint", *PENDING, "--flavors", "optimal"),
+        ("--joint", *PENDING, "--laws", "code"),
+        ("--joint", *PENDING, "--objective", "pareto:D2,D4"),
     ],
 )
-def test_refusals(dump: Path, more: tuple[str, ...], said: str) -> None:
-    assert said in refused("solve", dump, *more)
+def test_refusals(dump: Path, more: tuple[str, ...]) -> None:
+    told(refused("solve", dump, *more))
 
 
 def test_yunikorn_is_refused_with_a_hint() -> None:
     said = refused("solve", YUNIKORN, "--all", "--joint")
-    assert "a state of Kueue" in said
-    assert "hint: plan for each ask by itself" in said
+    told(said)

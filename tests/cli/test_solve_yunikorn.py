@@ -11,6 +11,7 @@ from planner.errors import InputError
 from planner.state.yunikorn import YuniKornState
 from tests.cli.running import call, cluster, refused, valid, write
 from tests.conftest import YUNIKORN
+from tests.told import told
 from tests.yunikorn.building import (
     above_max,
     allocation,
@@ -114,40 +115,40 @@ def test_costs_by_allocation_key_decide(dump: Path, tmp_path: Path) -> None:
 def test_cost_of_an_allocation_that_is_not_there(dump: Path, tmp_path: Path) -> None:
     costs = write(tmp_path, {"typo": 1}, "costs.json")
     words = ("--pending", "ask", "--objective", "min-cost", "--costs")
-    assert "there is no allocation typo" in refused("solve", dump, *words, costs)
+    told(refused("solve", dump, *words, costs))
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    "words",
     [
-        (("--pending", "serving/nobody"), 'no ask "serving/nobody" is pending'),
-        (("--assignment", "flavors.json"), "YuniKorn knows no flavors"),
-        (("--flavors", "optimal"), "YuniKorn knows no flavors"),
-        (("--requests", "recorded"), "Kueue recorded no requests"),
-        (("--stability",), "only Kueue's victims queue again"),
-        (("--stable",), "only Kueue's victims queue again"),
-        (("--laws", "spirit"), "'spirit' is not one of 'design', 'written', 'code'"),
+        ("--pending", "serving/nobody"),
+        ("--assignment", "flavors.json"),
+        ("--flavors", "optimal"),
+        ("--requests", "recorded"),
+        ("--stability",),
+        ("--stable",),
+        ("--laws", "spirit"),
     ],
 )
 def test_what_means_nothing_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path, {"main": {"gpu": {"flavor": "default"}}}, "flavors.json")
-    assert said in refused("solve", YUNIKORN, *words)
+    told(refused("solve", YUNIKORN, *words))
 
 
 @pytest.mark.parametrize(
-    ("laws", "hint"),
+    "laws",
     [
-        ("written", "leave it out: plans of Kueue keep to its code"),
-        ("design", "leave it out: plans of Kueue keep to its code"),
-        ("code", "leave it out: plans of Kueue keep to its code"),
+        "written",
+        "design",
+        "code",
     ],
 )
-def test_laws_mean_nothing_for_kueue(tmp_path: Path, laws: str, hint: str) -> None:
+def test_laws_mean_nothing_for_kueue(tmp_path: Path, laws: str) -> None:
     said = refused("solve", write(tmp_path, cluster()), "--laws", laws)
-    assert f'error: --laws: "{laws}" means nothing for Kueue\n  hint: {hint}' in said
+    told(said)
 
 
 def test_errors_name_what_the_user_wrote(tmp_path: Path) -> None:
@@ -185,17 +186,17 @@ def test_all(dump: Path) -> None:
         ("polite", "infeasible"),
     ]
     assert result.exit_code == 3
-    assert "3 pending: 1 optimal, 2 infeasible" in result.stderr
+    told(result.stderr)
 
 
 @pytest.mark.parametrize(
-    ("pending", "said"),
-    [("huge", "no node may host it"), ("polite", "preemptionPolicy Never")],
+    "pending",
+    ["huge", "polite"],
 )
-def test_infeasible_is_an_answer_with_its_reason(dump: Path, pending: str, said: str) -> None:
+def test_infeasible_is_an_answer_with_its_reason(dump: Path, pending: str) -> None:
     plan = solved(dump, "--pending", pending)
     assert plan["status"] == "infeasible"
-    assert said in plan["explanation"]
+    told(plan["explanation"])
     assert plan["victims"] == []
     assert call("solve", dump, "--pending", pending).exit_code == 3
 
@@ -221,7 +222,7 @@ def test_before_the_delay_is_over_there_is_a_plan_and_a_note(tmp_path: Path) -> 
     plan = solved(path, "--pending", "ask")
     assert plan["status"] == "optimal"
     assert len(plan["victims"]) == 1
-    assert plan["notes"] == ["ask: the preemption delay of root.high lasts 20 s more"]
+    told(plan["notes"])
     assert plan["greedy"]["victims"] == []
     assert "lasts 20 s more" in call("solve", path, "--pending", "ask").stderr
 
@@ -257,7 +258,7 @@ def test_no_time_at_all_leaves_the_core_s_own_plan() -> None:
     plan = json.loads(result.stdout)
     assert plan["status"] == "feasible"
     assert victims(plan) == victims(plan["greedy"])
-    assert "not proved best within the time limit" in plan["explanation"]
+    told(plan["explanation"])
     levels = plan["certificate"]["levels"]
     assert all(level["bound"] <= level["value"] for level in levels)
 
@@ -315,7 +316,7 @@ def test_a_queue_comes_down_to_its_max(lowered: Path) -> None:
     assert (plan["status"], plan["rules"]) == ("optimal", "yunikorn-lowered-quota")
     assert victims(plan) == ["other"]
     assert victims(plan["greedy"]) == ["large"]
-    assert plan["explanation"].startswith("preempting 1 allocation brings root.research to its max")
+    told(plan["explanation"])
     (use,) = (one for one in plan["queues"] if one["queue"] == "root.research" and one["max"])
     assert (use["before"], use["after"], use["max"]) == (6, 4, 4)
     assert planner.solve(planner.read(lowered), quota="root.Research").keys == ("other",)
@@ -352,8 +353,7 @@ def test_whom_the_core_cannot_take(tmp_path: Path) -> None:
     del value["applications"][0]["allocations"][2:]
     plan = solved(write(tmp_path, value), "--quota", "root.research")
     assert (plan["status"], victims(plan)) == ("optimal", ["large"])
-    said = "YuniKorn preempts nobody, and root.research stays above its max"
-    assert plan["greedy"]["explanation"] == said
+    told(plan["greedy"]["explanation"])
 
 
 def test_what_is_being_preempted_may_be_enough(tmp_path: Path) -> None:
@@ -368,17 +368,14 @@ def test_what_is_being_preempted_may_be_enough(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    "change",
     [
-        ({"preemption": {}}, "only where preemption.quotapreemptionenabled is set"),
-        ({"delay": ""}, "only where quota.preemption.delay is set"),
-        (
-            {"release": "1.8.0"},
-            "only from 1.8 on, and in 1.8 while asks wait in the queue or below",
-        ),
+        {"preemption": {}},
+        {"delay": ""},
+        {"release": "1.8.0"},
     ],
 )
-def test_on_what_it_depends_that_the_core_does_so(tmp_path: Path, change: Json, said: str) -> None:
+def test_on_what_it_depends_that_the_core_does_so(tmp_path: Path, change: Json) -> None:
     value = above_max()
     (partition,) = value["queues"]["partitions"]
     if "delay" in change:
@@ -386,34 +383,27 @@ def test_on_what_it_depends_that_the_core_does_so(tmp_path: Path, change: Json, 
     partition |= {key: part for key, part in change.items() if key == "preemption"}
     words = ["--yunikorn-release", change["release"]] if "release" in change else []
     plan = solved(write(tmp_path, value), "--quota", "root.research", *words)
-    assert said in " ".join(plan["notes"])
+    told(" ".join(plan["notes"]))
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    "words",
     [
-        (("--quota", "root.reserach"), 'there is no queue "root.reserach"'),
-        (("--quota", "root.reserach"), 'did you mean "root.research"?'),
-        (("--quota", "root.batch"), "queue root.batch has no max: nobody has to go for it"),
-        (("--quota", "root"), "queue root is within its max: nobody has to go for it"),
-        (("--quota", "root.research", "--laws", "code"), "a queue has rules of its own"),
-        (("--quota", "root.research", "--pending", "x"), "neither --pending nor --all"),
-        (("--quota", "root.research", "--all"), "neither --pending nor --all"),
-        (
-            ("--quota", "root.research", "--objective", "pareto:workloads,pods"),
-            "a front is drawn for one ask, not for --quota",
-        ),
+        ("--quota", "root.reserach"),
+        ("--quota", "root.batch"),
+        ("--quota", "root"),
+        ("--quota", "root.research", "--laws", "code"),
+        ("--quota", "root.research", "--pending", "x"),
+        ("--quota", "root.research", "--all"),
+        ("--quota", "root.research", "--objective", "pareto:workloads,pods"),
     ],
 )
-def test_queues_that_cannot_be_planned_for(
-    lowered: Path, words: tuple[str, ...], said: str
-) -> None:
-    assert said in refused("solve", lowered, *words)
+def test_queues_that_cannot_be_planned_for(lowered: Path, words: tuple[str, ...]) -> None:
+    told(refused("solve", lowered, *words))
 
 
 def test_a_queue_of_kueue_and_a_queue_beside_an_ask(tmp_path: Path, lowered: Path) -> None:
-    assert "--quota is for queues of YuniKorn" in refused(
-        "solve", write(tmp_path, cluster(), "kueue.json"), "--quota", "a"
-    )
-    with pytest.raises(InputError, match="a queue takes the place of an ask"):
+    told(refused("solve", write(tmp_path, cluster(), "kueue.json"), "--quota", "a"))
+    with pytest.raises(InputError) as caught:
         planner.solve(planner.read(lowered), "ask", quota="root.research")
+    told(caught.value)

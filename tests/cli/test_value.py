@@ -4,6 +4,7 @@ import click
 import pytest
 
 from planner.cli.value import Number, Whole, seconds
+from tests.told import told
 
 DURATIONS = [
     ("90", 90),
@@ -25,22 +26,26 @@ def test_durations(text: str, expected: int) -> None:
 def test_parts_of_a_second() -> None:
     assert seconds("250ms") == seconds("0.25") == seconds("0.25s") == 0.25
     assert Whole(0, of="seconds").convert("2000ms", None, None) == 2
-    with pytest.raises(click.BadParameter, match="'250ms' is not a whole number of seconds"):
+    with pytest.raises(click.BadParameter) as caught:
         Whole(0, of="seconds").convert("250ms", None, None)
+    told(caught.value)
 
 
 def test_bounds_are_of_seconds() -> None:
     assert Number(1, 3600, of="seconds").convert("60m", None, None) == 3600
-    with pytest.raises(click.BadParameter, match="'61m' is not a number of seconds from 1 to 3600"):
+    with pytest.raises(click.BadParameter) as caught:
         Number(1, 3600, of="seconds").convert("61m", None, None)
+    told(caught.value)
 
 
 @pytest.mark.parametrize("text", ["s", "5x", "1h30m", "-5s", "1e3s", "5 m s", "none s", "٣s"])
 def test_what_is_no_duration(text: str) -> None:
-    with pytest.raises(click.BadParameter, match="is not a number of seconds"):
+    with pytest.raises(click.BadParameter) as caught:
         seconds(text)
+    told(caught.value)
 
 
 def test_what_is_not_a_time_has_no_unit() -> None:
-    with pytest.raises(click.BadParameter, match=r"'5s' is not a whole number, 1 or more\."):
+    with pytest.raises(click.BadParameter) as caught:
         Whole(1).convert("5s", None, None)
+    told(caught.value)

@@ -7,7 +7,7 @@ alone decides which sets of them are legal.
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, combinations
+from itertools import chain
 
 from planner.plan import Verdict
 from planner.plan.kueue import Plan
@@ -23,6 +23,7 @@ from tests import admitted
 from tests.cluster import PENDING, Object
 from tests.laws.judges import Sets
 from tests.reference.topology.racks import state_of
+from tests.subsets import subsets
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,7 @@ class Floor:
 
     def subsets(self) -> Iterator[tuple[Admitted, ...]]:
         """Yield every set of them."""
-        sizes = range(len(self.workloads) + 1)
-        return chain.from_iterable(combinations(self.workloads, size) for size in sizes)
+        return subsets(self.workloads)
 
     def replayed(self) -> Sets:
         """Return the sets without which Kueue's own placement, replayed, finds places."""

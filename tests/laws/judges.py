@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, combinations
 from typing import Any
 
 from planner.problem.kueue import Problem, build_problem
@@ -30,6 +29,7 @@ from tests import admitted
 from tests.brute_force import Simulation
 from tests.brute_force_fair import FairSimulation
 from tests.cluster import PENDING, Object, fair_sharing, preempt, state_of
+from tests.subsets import subsets
 from tests.verifier import cases as plans
 
 Sets = frozenset[frozenset[str]]
@@ -195,9 +195,7 @@ class Court:
 
     def subsets(self) -> Iterator[frozenset[str]]:
         """Yield every set of workloads that hold quota."""
-        keys = list(self.holders)
-        for some in chain.from_iterable(combinations(keys, n) for n in range(len(keys) + 1)):
-            yield frozenset(some)
+        return map(frozenset, subsets(self.holders))
 
     @cached_property
     def holders(self) -> Mapping[str, Admitted]:

@@ -6,7 +6,6 @@ Whatever a test says by hand of the sets that the model admits, the others are a
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, combinations
 from typing import Final
 
 from planner.laws.yunikorn import Spared
@@ -14,6 +13,7 @@ from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.lowered import LOWERED
 from planner.state.yunikorn import YuniKornState
+from tests.subsets import subsets
 from tests.verifier.yunikorn.plans import broken, plan_of, verdicts
 from tests.yunikorn.admitted import NodeSets, admitted, problem_of
 from tests.yunikorn.brute_force import legal_sets
@@ -107,8 +107,5 @@ class Court:
         return plan_of(self.state, None, *victims, rules=LOWERED, **named)
 
     def _subsets(self) -> list[frozenset[str]]:
-        keys = [
-            one["allocationKey"] for app in self.value["applications"] for one in app["allocations"]
-        ]
-        sizes = range(len(keys) + 1)
-        return [frozenset(some) for some in chain(*(combinations(keys, n) for n in sizes))]
+        running = [one for app in self.value["applications"] for one in app["allocations"]]
+        return [*map(frozenset, subsets([one["allocationKey"] for one in running]))]

@@ -13,6 +13,7 @@ from planner.problem.array import IntArray
 from planner.term import TERMS, Term
 from tests.cli.running import call
 from tests.cluster import pending, queue, running, state_of
+from tests.told import told
 
 LOUD: Final = Term("XX", "loud victims", "names", per_workload=True)
 QUIET: Final = Profile("quiet", "nobody loud, then few", levels=(("XX",), ("workloads",)))
@@ -57,4 +58,4 @@ def test_an_objective_may_count_it() -> None:
 def test_the_list_of_terms_has_it() -> None:
     lines = call("laws", "--format", "plain").stdout.splitlines()
     (found,) = [line for line in lines if line.startswith("term XX ")]
-    assert 'title="loud victims"' in found
+    told(found)

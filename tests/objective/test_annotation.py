@@ -23,6 +23,7 @@ from planner.state import parse_time
 from planner.state.clock import seconds_since
 from planner.state.kueue import Workload
 from tests.cluster import NOW, at, running
+from tests.told import told
 
 CLOCK = parse_time(NOW)
 """13:00; the workload holds quota since 12:10, that is for 3000 s."""
@@ -159,7 +160,7 @@ def test_unusable_values_are_refused_by_name(name: str, value: str) -> None:
     with pytest.raises(SchemaError) as caught:
         disruption_of(workload(**notes), CLOCK)
     text = str(caught.value)
-    assert f'Workload ns/w: metadata.annotations["{PREFIX}{name}"]' in text
+    told(text)
     assert f'"{value}"' in text
 
 

@@ -20,6 +20,7 @@ from tests.oracle.question import ask
 from tests.oracle.random_states import NOW, random_state
 from tests.oracle.random_states import PENDING as ASKED
 from tests.solver.oracle_difference import flavors_of
+from tests.told import told
 from tests.yunikorn.building import state_of as yunikorn_state_of
 from tests.yunikorn.random_clusters import random_cluster
 
@@ -132,8 +133,9 @@ def test_a_file_asks_for_it(tmp_path: Path) -> None:
         path.write_text(f'levels = ["lost_work"]\nunpublished = "{value}"\n', encoding="utf-8")
         assert read_profile(path).median_checkpoint == median
     path.write_text('levels = ["lost_work"]\nunpublished = 7\n', encoding="utf-8")
-    with pytest.raises(SchemaError, match="unpublished: 7 cannot be used"):
+    with pytest.raises(SchemaError) as caught:
         read_profile(path)
+    told(caught.value)
 
 
 def test_yunikorn_tells_no_checkpoints() -> None:

@@ -7,6 +7,7 @@ import pytest
 from planner.errors import SchemaError
 from planner.objective.profile_file import find_profile, parse_front
 from planner.term import TERMS, name_of
+from tests.told import told
 
 
 def test_no_name_is_that_of_two_terms() -> None:
@@ -34,16 +35,17 @@ def test_an_objective_in_names_is_the_one_in_ids(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text",
     [
-        ('levels = ["lost_work+D4"]', "names a term twice"),
-        ('levels = ["rated"]\n[rates]\nD4 = 1\nlost_work = 2', '"lost_work" is rated already'),
-        ('levels = ["lost"]', 'there is no term "lost"'),
+        'levels = ["lost_work+D4"]',
+        'levels = ["rated"]\n[rates]\nD4 = 1\nlost_work = 2',
+        'levels = ["lost"]',
     ],
 )
-def test_a_term_counts_once_under_whatever_name(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(SchemaError, match=said):
+def test_a_term_counts_once_under_whatever_name(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SchemaError) as caught:
         find_profile(written(tmp_path, text))
+    told(caught.value)
 
 
 def test_fronts() -> None:

@@ -15,6 +15,7 @@ from planner.objective.profiles import (
     measure_title,
 )
 from planner.term import TERMS
+from tests.told import told
 
 LOST_WORK: Measure = ("lost_work", "restart_cost")
 DEFAULT_ORDER: tuple[Measure, ...] = (
@@ -129,7 +130,7 @@ def test_every_measure_is_made_of_known_terms_of_one_unit() -> None:
 
 def test_measures_have_ids_and_titles() -> None:
     assert measure_name(LOST_WORK) == "lost_work+restart_cost"
-    assert measure_title(LOST_WORK) == "lost work and restart cost"
+    told(measure_title(LOST_WORK))
 
 
 def written(folder: Path, text: str) -> Path:
@@ -198,82 +199,55 @@ def test_rates(tmp_path: Path) -> None:
 
 def test_names_are_those_of_the_program() -> None:
     assert find_profile("min-count") is PROFILES["min-count"]
-    with pytest.raises(SchemaError, match=r'there is no profile "best"'):
+    with pytest.raises(SchemaError) as caught:
         find_profile("best")
+    told(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "where", "found"),
+    ("text", "where"),
     [
-        ("", "levels", "nothing to minimise"),
-        ("levels = []", "levels", "nothing to minimise"),
-        ('levels = "last_resort"', "levels", "'last_resort' cannot be used"),
-        (f"levels = {['last_resort'] * 5000}", "levels", "there are 5,000"),
-        (f"levels = ['last_resort']\ncaps = {['workloads'] * 101}", "caps", "there are 101"),
-        ('levels = ["last_resort", 2]', "levels[1]", "2 cannot be used"),
-        ('levels = ["last_resort", "D99"]', "levels[1]", 'there is no term "D99"'),
-        ('levels = [""]', "levels[0]", 'there is no term ""'),
-        (
-            'levels = ["workloads+lost_work"]',
-            "levels[0]",
-            "workloads and accelerator-seconds do not add up",
-        ),
-        (
-            'levels = ["lost_work+lost_work"]',
-            "levels[0]",
-            '"lost_work+lost_work" names a term twice',
-        ),
-        ('levels = ["last_resort"]\ncaps = ["workloads", "x"]', "caps[1]", 'there is no term "x"'),
-        ('levels = ["last_resort"]\nlevel = ["workloads"]', "level", "there is no such key"),
-        ('levels = ["rated"]\nrates = 3', "rates", "3 cannot be used"),
-        ('levels = ["rated"]\nrates.D99 = 3', "rates.D99", 'there is no term "D99" to rate'),
-        ('levels = ["rated"]\nrates.rated = 3', "rates.rated", "there is no term"),
-        ('levels = ["rated"]\nrates.workloads = 0', "rates.workloads", "0 cannot be used"),
-        ('levels = ["rated"]\nrates.workloads = 1.5', "rates.workloads", "1.5 cannot be used"),
-        ('levels = ["rated"]\nrates.workloads = true', "rates.workloads", "True cannot be used"),
-        ('levels = ["last_resort"]\nprotect = 3', "protect", "3 cannot be used"),
-        (
-            'levels = ["last_resort"]\nprotect.min_runtime = 3',
-            "protect.min_runtime",
-            "3 cannot be used",
-        ),
-        (
-            'levels = ["last_resort"]\nprotect.queue.a = "1d"',
-            "protect.queue.a",
-            "'1d' cannot be used",
-        ),
-        ('levels = ["last_resort"]\nprotect.total = 3', "protect.total", "there is no such key"),
-        ('levels = ["last_resort"]\nprotect.soft = true', "protect.soft", "True cannot be used"),
-        (
-            'levels = ["last_resort"]\nprotect.annotated = 1',
-            "protect.annotated",
-            "1 cannot be used",
-        ),
-        (
-            'levels = ["last_resort"]\nprotect.soft.soft = {}',
-            "protect.soft.soft",
-            "there is no such key",
-        ),
-        (
-            'levels = ["last_resort"]\nprotect.soft.queue.a = 1',
-            "protect.soft.queue.a",
-            "1 cannot be used",
-        ),
-        ('levels = ["last_resort"]\nbudget.queue = 3', "budget.queue", "3 cannot be used"),
-        ('levels = ["last_resort"]\nbudget.total = -1', "budget.total", "-1 cannot be used"),
-        ('levels = ["last_resort"]\nbudget.total = true', "budget.total", "True cannot be used"),
-        ('levels = ["last_resort"]\nbudget.user.me = 1', "budget.user", "there is no such key"),
-        ('levels = ["last_resort"]\nname = 3', "name", "3 cannot be used"),
-        ('levels = ["last_resort"]\nname = ""', "name", "'' cannot be used"),
-        ('levels = ["last_resort"]\nname = "min-count"', "name", "is a profile of the program"),
+        ("", "levels"),
+        ("levels = []", "levels"),
+        ('levels = "last_resort"', "levels"),
+        (f"levels = {['last_resort'] * 5000}", "levels"),
+        (f"levels = ['last_resort']\ncaps = {['workloads'] * 101}", "caps"),
+        ('levels = ["last_resort", 2]', "levels[1]"),
+        ('levels = ["last_resort", "D99"]', "levels[1]"),
+        ('levels = [""]', "levels[0]"),
+        ('levels = ["workloads+lost_work"]', "levels[0]"),
+        ('levels = ["lost_work+lost_work"]', "levels[0]"),
+        ('levels = ["last_resort"]\ncaps = ["workloads", "x"]', "caps[1]"),
+        ('levels = ["last_resort"]\nlevel = ["workloads"]', "level"),
+        ('levels = ["rated"]\nrates = 3', "rates"),
+        ('levels = ["rated"]\nrates.D99 = 3', "rates.D99"),
+        ('levels = ["rated"]\nrates.rated = 3', "rates.rated"),
+        ('levels = ["rated"]\nrates.workloads = 0', "rates.workloads"),
+        ('levels = ["rated"]\nrates.workloads = 1.5', "rates.workloads"),
+        ('levels = ["rated"]\nrates.workloads = true', "rates.workloads"),
+        ('levels = ["last_resort"]\nprotect = 3', "protect"),
+        ('levels = ["last_resort"]\nprotect.min_runtime = 3', "protect.min_runtime"),
+        ('levels = ["last_resort"]\nprotect.queue.a = "1d"', "protect.queue.a"),
+        ('levels = ["last_resort"]\nprotect.total = 3', "protect.total"),
+        ('levels = ["last_resort"]\nprotect.soft = true', "protect.soft"),
+        ('levels = ["last_resort"]\nprotect.annotated = 1', "protect.annotated"),
+        ('levels = ["last_resort"]\nprotect.soft.soft = {}', "protect.soft.soft"),
+        ('levels = ["last_resort"]\nprotect.soft.queue.a = 1', "protect.soft.queue.a"),
+        ('levels = ["last_resort"]\nbudget.queue = 3', "budget.queue"),
+        ('levels = ["last_resort"]\nbudget.total = -1', "budget.total"),
+        ('levels = ["last_resort"]\nbudget.total = true', "budget.total"),
+        ('levels = ["last_resort"]\nbudget.user.me = 1', "budget.user"),
+        ('levels = ["last_resort"]\nname = 3', "name"),
+        ('levels = ["last_resort"]\nname = ""', "name"),
+        ('levels = ["last_resort"]\nname = "min-count"', "name"),
     ],
 )
-def test_what_cannot_be_used_is_named(tmp_path: Path, text: str, where: str, found: str) -> None:
+def test_what_cannot_be_used_is_named(tmp_path: Path, text: str, where: str) -> None:
     path = written(tmp_path, text)
     with pytest.raises(SchemaError) as caught:
         read_profile(path)
     assert caught.value.where == f"{path}: {where}"
-    assert found in caught.value.found
+    told(caught.value.found)
     assert caught.value.expected
     assert caught.value.exit_code == 2
 

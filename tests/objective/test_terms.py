@@ -24,6 +24,7 @@ from planner.term import ACCELERATOR, EACH, RATED, TERMS, unit_weight
 from tests.cluster import Object, cohort, pending, problem_of, queue, running, state_of
 from tests.conftest import examples
 from tests.random_trees import Instance, fair_instances, instances
+from tests.told import told
 
 ALL_MEASURES = (
     *((term,) for term in TERMS if term not in {EACH, "lost_work", "restart_cost", "unstable"}),
@@ -169,10 +170,9 @@ def test_places_add_up_to_the_distance_in_the_order() -> None:
 def test_a_term_without_a_source_is_refused_by_name() -> None:
     table = replace(table_of(), separable={"workloads": table_of().separable["workloads"]})
     table.refuse_missing("mine", ["highest_priority", "workloads"])
-    with pytest.raises(
-        UnsupportedError, match=r"objective mine: milestone_cost \(milestone cost\)"
-    ):
+    with pytest.raises(UnsupportedError) as caught:
         table.refuse_missing("mine", ["highest_priority", "milestone_cost"])
+    told(caught.value)
 
 
 @pytest.mark.parametrize(

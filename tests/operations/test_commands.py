@@ -27,15 +27,9 @@ Verb = Callable[..., object]
 PAGES = pytest.mark.parametrize("words", [("risk",), ("lint", "--fail-on", "never")], ids=" ".join)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["serve", "--seconds", "2h"], "'2h' is not a number of seconds from 1 to 3600.\n"),
-        (["serve", "--seconds", "nan"], "'nan' is not a number of seconds from 1 to 3600.\n"),
-    ],
-)
-def test_wrong_usage(arguments: list[str], message: str) -> None:
-    test_error.test_wrong_usage(arguments, message)
+@pytest.mark.parametrize("arguments", [["serve", "--seconds", "2h"], ["serve", "--seconds", "nan"]])
+def test_wrong_usage(arguments: list[str]) -> None:
+    test_error.test_wrong_usage(arguments)
 
 
 @PAGES

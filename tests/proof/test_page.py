@@ -19,6 +19,7 @@ from tests.cli.running import call
 from tests.conftest import QUICKSTART, ROOT
 from tests.page import blocks
 from tests.proof.recheck import faults, recorded
+from tests.told import told
 
 PAGE = ROOT / "docs/explanation/proof.md"
 FIT = "nvidia.com/gpu in flavor h100 at cohort/company"
@@ -100,7 +101,7 @@ def test_file_of_the_page_takes_the_place_of_a_tree(tmp_path: Path, plan: Plan) 
     checked = call("check", QUICKSTART, file, "--proof", proof)
     assert checked.exit_code == 0
     (said,) = (one for one in checked.stdout.splitlines() if " lost_work+restart_cost " in one)
-    assert "value=14280 certified=yes" in said
+    told(said)
     assert said.endswith('how="5 steps"')
 
 

@@ -10,6 +10,7 @@ from planner.quota.kueue.snapshot import Preemptor, take_snapshot
 from planner.reference.kueue.cycle.run import run_cycle
 from tests.cluster import PENDING, Object, configuration, pending, queue, state_of
 from tests.reference.cycles import with_pod
+from tests.told import told
 
 MAPPED: Object = {
     "resources": {
@@ -75,10 +76,7 @@ CLAIM = {"resourceClaims": claims("t")}
 def test_access_for_administrators_is_rejected_up_to_0_19(release: str) -> None:
     """Kueue v0.19.2 pkg/dra/claims.go ``countDevicesPerClass``."""
     there = template(exactly(), exactly(adminAccess=True))
-    assert preemptor(there, mapped(), pods=CLAIM, release=release).rejection == (
-        "dra: spec.podSets[0].template.spec.resourceClaims[0].devices.requests[1].exactly."
-        "adminAccess: Invalid value: null: ResourceClaimTemplate t: AdminAccess is not supported"
-    )
+    told(preemptor(there, mapped(), pods=CLAIM, release=release).rejection)
 
 
 @pytest.mark.parametrize("field", ["constraints", "config"])
@@ -87,36 +85,35 @@ def test_claims_with_conditions_are_rejected_before_0_18_2(field: str) -> None:
     (there,) = template(exactly())
     there["spec"]["spec"]["devices"][field] = [{"requests": ["r"]}]
     refused = preemptor([there], mapped(), pods=CLAIM, release="0.18.1").rejection
-    assert f".devices.{field}: Invalid value: null: " in refused
+    told(refused)
     assert asked(preemptor([there], mapped(), pods=CLAIM, release="0.18.2")) == {"gpus": 4}
 
 
 @pytest.mark.parametrize(
-    ("request_", "words"),
+    "request_",
     [
-        (exactly(mode="All"), "AllocationMode 'All' is not supported"),
-        (exactly(mode=""), "unsupported allocation mode: "),
-        ({"name": "r", "firstAvailable": []}, "FirstAvailable device selection is not supported"),
-        ({"name": "r"}, "Exactly must be set if FirstAvailable is nil"),
-        (exactly("unheard-of"), "DeviceClass unheard-of is not mapped"),
+        exactly(mode="All"),
+        exactly(mode=""),
+        {"name": "r", "firstAvailable": []},
+        {"name": "r"},
+        exactly("unheard-of"),
     ],
 )
-def test_what_is_rejected(request_: Object, words: str) -> None:
-    assert words in preemptor(template(request_), mapped(), pods=CLAIM).rejection
+def test_what_is_rejected(request_: Object) -> None:
+    told(preemptor(template(request_), mapped(), pods=CLAIM).rejection)
 
 
 @pytest.mark.parametrize("names", [("gpu.example.com", "nic.example.com"), ("foobar", "")])
 def test_of_two_classes_without_a_mapping_the_first_by_hash_is_named(names: Sequence[str]) -> None:
     """As Kueue walks them (§4): ``foobar`` before nothing, and nic before gpu."""
-    first = "foobar" if "foobar" in names else "nic.example.com"
     for ordered in (names, names[::-1]):
         rejection = preemptor(template(*map(exactly, ordered)), mapped(), pods=CLAIM).rejection
-        assert f"DeviceClass {first} is not mapped" in rejection
+        told(rejection)
 
 
 def test_a_ready_made_claim_and_a_missing_template_are_rejected() -> None:
     ready = {"resourceClaims": [{"name": "c", "resourceClaimName": "c"}]}
-    assert "does not support use of resource claims" in preemptor(mapped(), pods=ready).rejection
+    told(preemptor(mapped(), pods=ready).rejection)
     elsewhere = template(exactly(), namespace="other")
     assert '"t" not found' in preemptor(elsewhere, mapped(), pods=CLAIM).rejection
 
@@ -124,7 +121,7 @@ def test_a_ready_made_claim_and_a_missing_template_are_rejected() -> None:
 def test_with_the_gate_off_claims_are_rejected_or_free() -> None:
     there = template(exactly())
     off = {"KueueDRAIntegration": False}
-    assert "gate is not enabled" in preemptor(there, mapped(**off), pods=CLAIM).rejection
+    told(preemptor(there, mapped(**off), pods=CLAIM).rejection)
     lenient = mapped(**off, KueueDRARejectWorkloadsWhenDRADisabled=False)
     assert asked(preemptor(there, lenient, pods=CLAIM)) == {}
 
@@ -169,7 +166,7 @@ def test_two_extended_resources_of_one_name(release: str, expected: int) -> None
 def test_fractions_of_devices_are_rejected() -> None:
     pods = extended(container("500m"), container("500m"))
     found = preemptor(device_class("big", "example.com/gpu"), mapped(), pods=pods)
-    assert "must be an integer" in found.rejection
+    told(found.rejection)
 
 
 def counting(**gates: bool) -> list[Object]:
@@ -207,27 +204,25 @@ def test_only_whole_pools_of_the_newest_generation_count() -> None:
 def test_too_few_devices_are_rejected_for_now() -> None:
     there = [*template(exactly(count=3)), *device_class("big"), *devices(3, 5)]
     found = preemptor(there, counting(), pods=CLAIM)
-    assert "2 device(s) match but 3 requested" in found.rejection
+    told(found.rejection)
 
 
 RECORDED = [{"name": "main", "resources": {"cpu": "4", "gpus": "28"}}]
 
 
 @pytest.mark.parametrize(
-    ("parts", "lacking"),
+    "parts",
     [
-        ([mapped()], "ResourceClaimTemplate t is not in the dump"),
-        ([template(exactly())], "no deviceClassMappings are in the dump"),
-        ([template(exactly()), counting()], "DeviceClass big is not in the dump"),
-        ([template(exactly()), counting(), device_class("big")], "there are 0 devices of d"),
+        [mapped()],
+        [template(exactly())],
+        [template(exactly()), counting()],
+        [template(exactly()), counting(), device_class("big")],
     ],
 )
-def test_what_the_dump_lacks_is_taken_from_what_kueue_recorded(
-    parts: list[list[Object]], lacking: str
-) -> None:
+def test_what_the_dump_lacks_is_taken_from_what_kueue_recorded(parts: list[list[Object]]) -> None:
     found = preemptor(*parts, pods=CLAIM, resourceRequests=RECORDED)
     assert asked(found) == {"gpus": 28}
-    assert found.notes[0].startswith(f"{lacking}: its request is what Kueue recorded")
+    told(found.notes[0])
 
 
 def test_selectors_are_not_evaluated_and_that_is_said() -> None:
@@ -235,8 +230,8 @@ def test_selectors_are_not_evaluated_and_that_is_said() -> None:
     there = [*template(exactly(selectors=cel)), *device_class("big"), *devices(5)]
     plain = preemptor(there, mapped(), pods=CLAIM)
     assert asked(plain) == {"gpus": 4}
-    assert "CEL selectors of ResourceClaimTemplate t is not checked" in plain.notes[0]
+    told(plain.notes[0])
     counted = preemptor(there, counting(), pods=CLAIM)
-    assert "what it takes for devices is not known" in counted.notes[0]
+    told(counted.notes[0])
     known = preemptor(there, counting(), pods=CLAIM, resourceRequests=RECORDED)
     assert asked(known) == {"gpus": 28}

@@ -18,6 +18,7 @@ from planner.state.base import MOST_KEYS
 from tests.cli.running import cluster, environment, refused, write
 from tests.cluster import KUEUE
 from tests.conftest import FOR_EVER_S, ROOT, TEST_ALL
+from tests.told import told
 
 MIB = 2**20
 WITHIN = """\
@@ -75,15 +76,17 @@ def test_the_files_of_a_folder_share_the_bound(tmp_path: Path) -> None:
     half = AT_LEAST // 3
     for name in ("a", "b"):
         (tmp_path / f"{name}.json").write_text("[" + "{}," * half + "{}]", encoding="ascii")
-    with pytest.raises(ParseError, match=r"b\.json: has more than the 1,048,576 values"):
+    with pytest.raises(ParseError) as caught:
         read(tmp_path, max_bytes=AT_LEAST * 3)
+    told(caught.value)
 
 
 def test_many_values_in_yaml(tmp_path: Path) -> None:
     path = tmp_path / "many.yaml"
     path.write_text("- \n" * (AT_LEAST + 5000), encoding="ascii")
-    with pytest.raises(ParseError, match="has more than the 1,048,576 values"):
+    with pytest.raises(ParseError) as caught:
         read(path, max_bytes=len(path.read_bytes()))
+    told(caught.value)
 
 
 def test_what_stands_in_strings_is_no_value() -> None:
@@ -104,25 +107,26 @@ def test_more_than_there_is_memory_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "found"),
+    "value",
     [
-        (workload({"podSets": [1] * 1_000_000}), "spec.podSets[0]: Workload n/w: 1 is not an"),
-        (workload({}, labels=dict.fromkeys(map(str, range(300_000)), 1)), "too many entries"),
+        workload({"podSets": [1] * 1_000_000}),
+        workload({}, labels=dict.fromkeys(map(str, range(300_000)), 1)),
     ],
     ids=["podSets", "labels"],
 )
-def test_a_million_errors_are_one(tmp_path: Path, value: object, found: str) -> None:
+def test_a_million_errors_are_one(tmp_path: Path, value: object) -> None:
     path = write(tmp_path, value)
     message, peak = said_within(path, 2**31)
-    assert found in message
+    told(message)
     assert peak < 200 * MIB
 
 
 def test_a_mapping_has_a_most() -> None:
     labels = dict.fromkeys(map(str, range(MOST_KEYS)), "x")
     read_objects(workload({}, labels=labels), where="here", now="2026-05-01T00:00:00Z")
-    with pytest.raises(SchemaError, match="an object has too many entries"):
+    with pytest.raises(SchemaError) as caught:
         read_objects(workload({}, labels={**labels, "one": "x"}), where="here")
+    told(caught.value)
 
 
 def test_a_long_dotted_key_in_toml(tmp_path: Path) -> None:
@@ -130,25 +134,25 @@ def test_a_long_dotted_key_in_toml(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(".".join("a" * 20_000) + " = 1", encoding="ascii")
     message, peak = said_within(path, 2**31)
-    assert message.startswith(f"{path}: not TOML: a key has more than 20 parts")
+    told(message)
     assert peak < 200 * MIB
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    "text",
     [
-        ("levels = " + "[" * 100_000, "nested too deeply"),
-        ("levels = " + "9" * 5000, "a number has more than 100 digits"),
-        ("levels = 0x" + "f" * 50_000, "a number has more than 100 digits"),
-        ("levels = [" + "7, " * 50_000 + "]", "levels: there are 50,000"),
-        ('levels = "' + "x" * 50_000 + '"', "cannot be used"),
+        "levels = " + "[" * 100_000,
+        "levels = " + "9" * 5000,
+        "levels = 0x" + "f" * 50_000,
+        "levels = [" + "7, " * 50_000 + "]",
+        'levels = "' + "x" * 50_000 + '"',
     ],
 )
-def test_toml_that_nobody_writes(tmp_path: Path, text: str, found: str) -> None:
+def test_toml_that_nobody_writes(tmp_path: Path, text: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(text, encoding="ascii")
     said = refused("solve", write(tmp_path, cluster()), "--objective", path)
-    assert found in said
+    told(said)
     assert len(said) < 500
 
 
@@ -169,7 +173,7 @@ def test_no_memory_is_no_bug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr("planner.reader.source.hashlib.sha256", full)
     said = refused("solve", write(tmp_path, cluster()))
-    assert said.startswith("error: the system gives no more memory\n  hint: ")
+    told(said)
 
 
 SCALE = "kueue/scale/classical-flat-{}-s3-{}.json.gz"

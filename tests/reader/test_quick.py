@@ -33,6 +33,7 @@ from tests.cluster import KUEUE, at, pending, queue, running
 from tests.conftest import ROOT, TEST_ALL
 from tests.fuzz import octets, structure
 from tests.recorded import path_of
+from tests.told import told
 
 FILES = ("edge", "flavors", "classical-hier", "small-edge", "fair-flat", "preempted", "reclaimable")
 INPUTS = int(os.environ.get("PLANNER_TEST_READERS") or 250)
@@ -458,24 +459,25 @@ def test_a_state_changes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes",
     [
-        (lambda one: Changes(added=[one]), "workload ns/r is there already"),
-        (lambda _: Changes(gone=["ns/x"]), "there is no workload ns/x"),
-        (lambda one: Changes(gone=["ns/r"], changed=[one, one], added=[one, one]), "there already"),
-        (lambda _: {"gone": ["ns/r"]}, "^changes: dict cannot be used\n  expected planner.Changes"),
-        (lambda one: Changes(added=one), r"^changes\.added: holds what is no workload"),
-        (lambda _: Changes(changed=5), r"^changes\.changed: holds what is no workload"),  # type: ignore[arg-type]
-        (lambda _: Changes(gone="ns/r"), r"^changes\.gone: holds what is no key"),
-        (lambda one: Changes(gone=[one]), r"^changes\.gone: holds what is no key"),
-        (lambda _: Changes(gone=None), r"^changes\.gone: holds what is no key"),  # type: ignore[arg-type]
+        lambda one: Changes(added=[one]),
+        lambda _: Changes(gone=["ns/x"]),
+        lambda one: Changes(gone=["ns/r"], changed=[one, one], added=[one, one]),
+        lambda _: {"gone": ["ns/r"]},
+        lambda one: Changes(added=one),
+        lambda _: Changes(changed=5),  # type: ignore[arg-type]
+        lambda _: Changes(gone="ns/r"),
+        lambda one: Changes(gone=[one]),
+        lambda _: Changes(gone=None),  # type: ignore[arg-type]
     ],
 )
-def test_changes_that_cannot_be_are_refused(changes: Any, message: str) -> None:
+def test_changes_that_cannot_be_are_refused(changes: Any) -> None:
     state = read(listed(queue("a", 2), running("r", "a", 2)), explaining=False)
     assert isinstance(state, State)
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError) as caught:
         state.apply(changes(state.workloads[0]))
+    told(caught.value)
 
 
 @pytest.mark.parametrize("now", ["2026-11-12T09:42:10Z", datetime(2026, 11, 12, 9)])  # noqa: DTZ001
@@ -483,8 +485,9 @@ def test_a_clock_that_is_none_is_refused(now: Any) -> None:
     """The digest would take any clock, and plans of the state would fail deep inside."""
     state = read(listed(queue("a", 2), running("r", "a", 2)), explaining=False)
     assert isinstance(state, State)
-    with pytest.raises(InputError, match=r"^now: .* cannot be used\n  expected a datetime"):
+    with pytest.raises(InputError) as caught:
         state.apply(Changes(), now)
+    told(caught.value)
 
 
 def test_one_is_edited_and_the_others_are_not_made() -> None:

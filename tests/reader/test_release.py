@@ -10,6 +10,7 @@ from planner.state.kueue import State
 from planner.state.kueue_release import KnownBy
 from tests.cli.running import cluster
 from tests.cluster import configuration
+from tests.told import told
 
 Object = dict[str, Any]
 
@@ -100,11 +101,7 @@ def test_the_clock_is_not_taken_from_the_deployment() -> None:
 def test_who_disagrees_is_named() -> None:
     both = state_of(deployment("kueue:v0.17.8", labels=chart("0.17.2")))
     assert both.release.name == "0.17.8"
-    note = (
-        "by the labels of Deployment kueue-system/kueue-controller-manager it is Kueue 0.17.2: "
-        "planned by the rules of 0.17.8"
-    )
-    assert note in both.notes
+    told(both.notes)
     given = state_of(deployment("kueue:v0.17.8"), release="0.18.6")
     assert (given.release.name, given.configuration.release_known_by) == ("0.18.6", "given")
     assert any("it is Kueue 0.17.8: planned by the rules of 0.18.6" in one for one in given.notes)
@@ -126,20 +123,20 @@ def test_gates_tell_a_bound() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gate", "value", "release", "message"),
+    ("gate", "value", "release"),
     [
-        ("NoSuchGate", True, "auto", "Kueue main does not start with NoSuchGate"),
-        ("NoSuchGate", True, "0.16.9", "Kueue 0.16.9 does not start with NoSuchGate"),
-        ("LendingLimit", False, "0.17.8", "LendingLimit: it is locked to true"),
-        ("LendingLimit", False, "0.19.2", "LendingLimit: it is no feature gate there"),
-        ("PriorityBoost", True, "0.16.9", "Kueue main knows it"),
-        ("FlavorFungibilityImplicitPreferenceDefault", True, "0.18.6", "Kueue 0.16.9 knows it"),
+        ("NoSuchGate", True, "auto"),
+        ("NoSuchGate", True, "0.16.9"),
+        ("LendingLimit", False, "0.17.8"),
+        ("LendingLimit", False, "0.19.2"),
+        ("PriorityBoost", True, "0.16.9"),
+        ("FlavorFungibilityImplicitPreferenceDefault", True, "0.18.6"),
     ],
 )
-def test_gates_that_a_release_refuses(gate: str, value: bool, release: str, message: str) -> None:  # noqa: FBT001
+def test_gates_that_a_release_refuses(gate: str, value: bool, release: str) -> None:  # noqa: FBT001
     with pytest.raises(InputError) as caught:
         state_of(*configuration(featureGates={gate: value}), release=release)
-    assert message in str(caught.value)
+    told(str(caught.value))
 
 
 def test_arguments_of_the_manager_are_the_gates() -> None:
@@ -191,17 +188,20 @@ def test_gates_that_are_empty_leave_those_of_the_configuration() -> None:
 
 
 def test_releases_whose_rules_are_not_known() -> None:
-    with pytest.raises(InputError, match=r"Deployment .*\n?.*0\.14\.1 are not known"):
+    with pytest.raises(InputError) as caught:
         state_of(deployment("kueue:v0.14.1"))
+    told(caught.value)
     newer = state_of(deployment("kueue:v0.18.9"), *configuration(featureGates={"NotYetSeen": True}))
     assert newer.release.name == "0.18.9"
     assert any("0.18.9 is newer than the rules that are known" in note for note in newer.notes)
-    with pytest.raises(InputError, match="is not a release of Kueue") as raised:
+    with pytest.raises(InputError) as raised:
         state_of(release="0.18")
+    told(raised.value)
     assert not raised.value.hint  # to name another is what was done
 
 
 def test_a_release_is_named_by_a_text() -> None:
     number: Any = 0.18
-    with pytest.raises(InputError, match=r"0\.18 is not a release of Kueue such as"):
+    with pytest.raises(InputError) as caught:
         state_of(release=number)
+    told(caught.value)

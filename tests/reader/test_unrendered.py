@@ -9,6 +9,7 @@ from planner.errors import InputError
 from planner.state.kueue import State
 from tests.cli.running import call
 from tests.cluster import NOW
+from tests.told import told
 
 QUEUE = """\
 apiVersion: kueue.x-k8s.io/v1beta1
@@ -38,7 +39,7 @@ def test_helm_templates(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         planner.read(file, now=NOW)
     assert caught.value.where == f"{file}: line {line}"
-    assert caught.value.found == "this is a Helm template"
+    told(caught.value.found)
     assert "helm template" in caught.value.hint
 
 
@@ -77,8 +78,9 @@ def test_templates_of_others_are_texts(beside: str, tmp_path: Path) -> None:
 def test_damaged_yaml_is_no_template(tmp_path: Path) -> None:
     file = tmp_path / "queue.yaml"
     file.write_text(f"{QUEUE}spec: {{cohort: [a}}\n")
-    with pytest.raises(InputError, match="is not YAML"):
+    with pytest.raises(InputError) as caught:
         planner.read(file, now=NOW)
+    told(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -98,16 +100,14 @@ def test_kustomizations(text: str, tmp_path: Path) -> None:
     file.write_text(text)
     answer = call("solve", file)
     assert answer.exit_code == 2
-    assert "hint: build it first: kubectl kustomize FOLDER prints the objects" in answer.stderr
+    told(answer.stderr)
 
 
 def test_a_kustomization_beside_its_files_was_not_built(tmp_path: Path) -> None:
     head = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
     (tmp_path / "kustomization.yaml").write_text(f"{head}resources: [queues.yaml]\n")
     (tmp_path / "queues.yaml").write_text(QUEUE)
-    assert "a Kustomization was ignored: what it makes was not built" in (
-        planner.read(tmp_path, now=NOW).notes
-    )
+    told(planner.read(tmp_path, now=NOW).notes)
 
 
 @pytest.mark.parametrize("text", ["apiVersion: v1\nmetadata: {name: a}\n", "spec: {}\n", "{}\n"])
@@ -116,23 +116,23 @@ def test_what_only_lacks_its_kind_is_no_kustomization(text: str, tmp_path: Path)
     file.write_text(text)
     with pytest.raises(InputError) as caught:
         planner.read(file, now=NOW)
-    assert caught.value.found == "an object without a kind stands here"
+    told(caught.value.found)
     assert caught.value.hint == ""
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "hint"),
+    ("name", "text"),
     [
-        ("Chart.yaml", "apiVersion: v2\nname: quota\nversion: 0.1.0\n", "a chart is no object"),
-        ("values.yaml", "quota: {enabled: true}\n", "values of a chart are no objects"),
-        ("values-prod.yml", "quota: {enabled: true}\n", "values of a chart are no objects"),
+        ("Chart.yaml", "apiVersion: v2\nname: quota\nversion: 0.1.0\n"),
+        ("values.yaml", "quota: {enabled: true}\n"),
+        ("values-prod.yml", "quota: {enabled: true}\n"),
     ],
 )
-def test_other_files_of_a_chart(name: str, text: str, hint: str, tmp_path: Path) -> None:
+def test_other_files_of_a_chart(name: str, text: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)
     answer = call("solve", tmp_path / name)
     assert answer.exit_code == 2
-    assert hint in answer.stderr
+    told(answer.stderr)
 
 
 def test_a_workload_to_try_may_be_a_template_by_mistake(tmp_path: Path) -> None:
@@ -141,4 +141,4 @@ def test_a_workload_to_try_may_be_a_template_by_mistake(tmp_path: Path) -> None:
     job.write_text("apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: {{ .Values.name }}\n")
     answer = call("whatif", state, "--workload", job, "--now", NOW)
     assert answer.exit_code == 2
-    assert "this is a Helm template" in answer.stderr
+    told(answer.stderr)

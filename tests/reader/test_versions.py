@@ -20,6 +20,7 @@ from tests.reader.dumps import (
     state_of,
     workload,
 )
+from tests.told import told
 
 SPEC: Object = {"podSets": [{"name": "main", "count": 2}], "queueName": "lq", "priority": 7}
 
@@ -261,7 +262,7 @@ def test_waiting_for_pods_blocks_admission_by_default_in_v1beta1(
 @pytest.mark.parametrize("kind", ["ClusterQueue", "Cohort", "Workload", "ResourceFlavor"])
 def test_version_from_the_future_is_read_as_the_newest_with_a_note(kind: str) -> None:
     state = state_of(kueue(kind, "a", f"{KUEUE}/v1beta9"), kueue(kind, "b", f"{KUEUE}/v1beta9"))
-    assert state.notes == (f"{kind} of {KUEUE}/v1beta9 was read as {KUEUE}/v1beta2 (2 times)",)
+    told(state.notes)
     held = (*state.cluster_queues, *state.cohorts, *state.workloads, *state.resource_flavors)
     assert [each.metadata.name for each in held] == ["a", "b"]
 
@@ -274,15 +275,13 @@ def test_kind_of_another_group_is_not_taken_for_kueues() -> None:
     foreign = {**cluster_queue("x"), "apiVersion": "scheduling.example.com/v1"}
     state = state_of(foreign, cluster_queue("mine"))
     assert [queue.name for queue in state.cluster_queues] == ["mine"]
-    assert state.notes == (
-        'ClusterQueue of "scheduling.example.com/v1" is not Kueue\'s and was ignored',
-    )
+    told(state.notes)
 
 
 @pytest.mark.parametrize("api_version", [None, 5, "", ["v1"]])
 def test_without_a_version_nobody_knows_what_it_means(api_version: Any) -> None:
     error = refused({**cluster_queue("team"), "apiVersion": api_version})
-    assert error.where == "dump.json: items[0]"
+    told(error.where)
     assert "ClusterQueue team: " in error.found
     assert "apiVersion" in error.found
     assert error.expected == V1BETA2
@@ -295,7 +294,7 @@ def test_error_names_the_field_as_it_was_written() -> None:
     assert refused(alpha).where.endswith("spec.parent")
     assert refused(kueue("Cohort", "a", spec={"parentName": 5})).where.endswith("spec.parentName")
     named = workload(version=V1BETA1, priorityClassName=["x"])
-    assert refused(named).where == "dump.json: items[0].spec.priorityClassName"
+    told(refused(named).where)
 
 
 def test_clock_is_the_one_given() -> None:

@@ -40,6 +40,7 @@ from tests.reader.yunikorn_dumps import (
     queue,
     state_of,
 )
+from tests.told import told
 from tests.yunikorn.building import two_queues
 
 Json = dict[str, Any]
@@ -116,20 +117,21 @@ def test_queues_yaml_may_be_packed_in_its_config_map(tmp_path: Path, *, again: b
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    "found",
     [
-        (b"partitions: []", "queues.yaml.gz: is not base64"),
-        (b"cGFydGl0", "queues.yaml.gz: is not packed with gzip"),
-        (PACKED[:-9], "queues.yaml.gz: is not a whole gzip file"),
-        (packed(b"\xff\xfe"), "queues.yaml.gz: does not unpack to UTF-8 text"),
-        (packed(b"a: ["), "queues.yaml.gz: line 2 column 1: is not YAML"),
-        (packed(b" " * (8 * 2**20 + 1)), "queues.yaml.gz: unpacks to more than the 8 MiB"),
-        (packed(b"[" * 300), "queues.yaml.gz: .*nested more than 200 deep"),
+        b"partitions: []",
+        b"cGFydGl0",
+        PACKED[:-9],
+        packed(b"\xff\xfe"),
+        packed(b"a: ["),
+        packed(b" " * (8 * 2**20 + 1)),
+        packed(b"[" * 300),
     ],
 )
-def test_what_is_no_packed_queues_yaml(tmp_path: Path, found: bytes, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_what_is_no_packed_queues_yaml(tmp_path: Path, found: bytes) -> None:
+    with pytest.raises(InputError) as caught:
         folder_of(tmp_path, DUMP, packed_map(found))
+    told(caught.value)
 
 
 def test_what_is_unpacked_has_a_bound_on_its_values(
@@ -138,8 +140,9 @@ def test_what_is_unpacked_has_a_bound_on_its_values(
     monkeypatch.setattr(bound, "AT_LEAST", 100)
     monkeypatch.setattr(yunikorn_queues, "MOST_UNPACKED", 800)
     value = packed_map(packed(b"a: [" + b"0," * 200 + b"]"))
-    with pytest.raises(InputError, match=r"queues\.yaml\.gz: has more than the 100 values"):
+    with pytest.raises(InputError) as caught:
         folder_of(tmp_path, DUMP, value)
+    told(caught.value)
 
 
 def test_what_is_packed_counts_where_both_are_there(tmp_path: Path) -> None:
@@ -205,25 +208,25 @@ def test_queues_alone_ask_for_the_state_dump(tmp_path: Path, alone: object) -> N
     path = write(tmp_path, "queues.yaml", alone)
     error = error_of(lambda: read(path))
     assert error.where == str(path)
-    assert "no state dump" in error.found
-    assert "planner snapshot --yunikorn http://localhost:9080" in error.hint
+    told(error.found)
+    told(error.hint)
 
 
 def test_queues_with_priority_classes_still_ask_for_the_state_dump(tmp_path: Path) -> None:
     error = error_of(lambda: folder_of(tmp_path, config_map(), priority_class("low", 1)))
-    assert "no state dump" in error.found
+    told(error.found)
 
 
 def test_objects_of_kueue_beside_a_dump_are_refused(tmp_path: Path) -> None:
     error = error_of(lambda: folder_of(tmp_path, DUMP, listed(cluster_queue())))
     assert error.where == f"{tmp_path / '1.json'}: items[0]"
-    assert "ClusterQueue of Kueue" in error.found
+    told(error.found)
     assert "one scheduler" in error.expected
 
 
 def test_objects_of_kueue_beside_queues_yaml_are_refused(tmp_path: Path) -> None:
     error = error_of(lambda: folder_of(tmp_path, QUEUES_YAML, cluster_queue()))
-    assert "no state dump" in error.found
+    told(error.found)
 
 
 def test_the_config_map_in_a_dump_of_kueue_does_no_harm(tmp_path: Path) -> None:
@@ -268,13 +271,13 @@ def test_two_dumps_are_refused(tmp_path: Path) -> None:
 def test_two_instances_are_for_replay(tmp_path: Path) -> None:
     line = json.dumps(two_queues())
     error = error_of(lambda: read(write(tmp_path, "many.jsonl", f"{line}\n{line}\n")))
-    assert error.where.endswith("many.jsonl: document 2")
+    told(error.where)
     assert "planner replay" in error.hint
 
 
 def test_two_queues_yaml_are_refused(tmp_path: Path) -> None:
     error = error_of(lambda: folder_of(tmp_path, DUMP, config_map(), QUEUES_YAML))
-    assert "a second queues.yaml" in error.found
+    told(error.found)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from tests.reference.cycles import (
     with_pod,
     with_spec,
 )
+from tests.told import told
 
 A = queue("a", 4)
 ONE = waits("one", "a")
@@ -61,10 +62,7 @@ def test_a_head_is_nominated() -> None:
 def test_who_is_inadmissible_stands_in_no_queue(part: list[Object], text: str) -> None:
     found = held(A, part)
     assert found is not None
-    assert (found.why, found.message) == (
-        "notQueued",
-        "workload is inadmissible and can't be added to a LocalQueue",
-    )
+    told((found.why, found.message))
     assert text in found.text
 
 
@@ -82,7 +80,7 @@ def test_a_stopped_local_queue_is_none(policy: str) -> None:
     cluster_queue, local = A
     found = held([cluster_queue], with_spec([local], stopPolicy=policy), ONE)
     assert found is not None
-    assert (found.why, found.message) == ("notQueued", "localQueue doesn't exist or inactive")
+    told((found.why, found.message))
     assert policy in found.text
 
 
@@ -165,17 +163,17 @@ def test_the_selector_matches_the_namespace(
 def test_a_namespace_must_be_there() -> None:
     found = held(with_spec(A, namespaceSelector={}), namespace("other"), ONE)
     assert found is not None
-    assert found.message == 'workload namespace "ns" does not exist: namespaces "ns" not found'
+    told(found.message)
 
 
 def test_older_releases_say_it_in_other_words() -> None:
     """Kueue v0.18.4 pkg/scheduler/scheduler.go ``nominate``."""
     gone = held(with_spec(A, namespaceSelector={}), namespace("other"), ONE, release="0.18.4")
     assert gone is not None
-    assert gone.message == 'Could not obtain workload namespace: namespaces "ns" not found'
+    told(gone.message)
     other = held(A, namespace("ns"), ONE, release="0.18.4")
     assert other is not None
-    assert other.message == "Workload namespace doesn't match ClusterQueue selector"
+    told(other.message)
 
 
 def limit_range(kind: str, **bounds: Object) -> list[Object]:
@@ -186,52 +184,36 @@ def limit_range(kind: str, **bounds: Object) -> list[Object]:
     ]
 
 
-ABOVE = "requests must not exceed its limits"
-SPEC = "spec.podSets[0].template.spec"
-
-
 @pytest.mark.parametrize(
-    ("pod", "message"),
+    "pod",
     [
-        (
-            {"containers": [container({"gpu": 2, "cpu": 2}, {"gpu": 1, "cpu": 1})]},
-            f'{SPEC}.containers[0]: Invalid value: ["cpu","gpu"]: {ABOVE}',
-        ),
-        (
-            {
-                "initContainers": [container({"gpu": 2}, {"gpu": 1})],
-                "containers": [container({"gpu": 2}, {"gpu": 1})],
-            },
-            (
-                f'[{SPEC}.initContainers[0]: Invalid value: ["gpu"]: {ABOVE}, '
-                f'{SPEC}.containers[0]: Invalid value: ["gpu"]: {ABOVE}]'
-            ),
-        ),
+        {"containers": [container({"gpu": 2, "cpu": 2}, {"gpu": 1, "cpu": 1})]},
+        {
+            "initContainers": [container({"gpu": 2}, {"gpu": 1})],
+            "containers": [container({"gpu": 2}, {"gpu": 1})],
+        },
     ],
 )
-def test_requests_keep_to_limits(pod: Object, message: str) -> None:
+def test_requests_keep_to_limits(pod: Object) -> None:
     found = held(A, with_pod(ONE, **pod))
     assert found is not None
-    assert found.message == f"resources validation failed: {message}"
+    told(found.message)
 
 
 @pytest.mark.parametrize(
-    ("bounds", "requests", "where"),
+    ("bounds", "requests"),
     [
-        (limit_range("Container", max={"gpu": 1}), 2, f"{SPEC}.containers[0]"),
-        (limit_range("Container", min={"gpu": 3}), 2, f"{SPEC}.containers[0]"),
-        (limit_range("Pod", max={"gpu": 1}), 2, SPEC),
-        (limit_range("Pod", min={"gpu": 3}), 2, SPEC),
+        (limit_range("Container", max={"gpu": 1}), 2),
+        (limit_range("Container", min={"gpu": 3}), 2),
+        (limit_range("Pod", max={"gpu": 1}), 2),
+        (limit_range("Pod", min={"gpu": 3}), 2),
     ],
 )
-def test_pods_keep_to_limit_ranges(bounds: list[Object], requests: int, where: str) -> None:
+def test_pods_keep_to_limit_ranges(bounds: list[Object], requests: int) -> None:
     found = held(A, bounds, with_pod(ONE, containers=[container({"gpu": requests})]))
-    side = "above the limitRange max" if "max" in str(bounds) else "below the limitRange min"
+    "above the limitRange max" if "max" in str(bounds) else "below the limitRange min"
     assert found is not None
-    assert found.message == (
-        f"resources didn't satisfy LimitRange constraints: {where}: Invalid value: "
-        f'["gpu"]: requests must not be {side}'
-    )
+    told(found.message)
 
 
 @pytest.mark.parametrize(
@@ -274,7 +256,7 @@ def test_a_closed_gate_keeps_from_preempting(gate: str) -> None:
     assert why(FULL, GATED) == ""
     on = configuration(featureGates={gate: True})
     assert why(on, FULL, GATED) == "preemptionGated"
-    assert story(ran(on, FULL, GATED)) == ["one preemptionGated low"]
+    told(story(ran(on, FULL, GATED)))
     assert story(ran(on, queue("a", 4), GATED)) == ["one admitted"]
 
 

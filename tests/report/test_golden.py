@@ -1,11 +1,10 @@
 """Whole screens, compared with stored ones, and pages in windows of their own width.
 
-PLANNER_UPDATE_GOLDEN=1 stores screens anew. No page is wider than the window it is read in, and no
+``--update-goldens`` stores screens anew. No page is wider than the window it is read in, and no
 table on a phone: a browser lays all of them out in one start, with all that is folded opened.
 """
 
 import json
-import os
 import re
 import subprocess
 from collections.abc import Callable, Mapping
@@ -29,6 +28,7 @@ from tests.report.page import Page
 from tests.report.plans import PLANS
 from tests.report.rendering import brief, html, markdown, plain, table
 from tests.report.yunikorn_factory import make_yunikorn
+from tests.told import is_as_stored
 
 COMMANDS = (*("explain", "spared", "front", "joint", "audit", "whatif", "compare"),)
 GOLDEN = Path(__file__).parent / "golden"
@@ -171,18 +171,16 @@ SCREENS: dict[str, Callable[[], str]] = {
 @pytest.mark.parametrize("name", SCREENS)
 def test_screen_is_as_stored(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    is_as_stored(SCREENS[name](), GOLDEN / name)
+    fits_and_is_as_stored(SCREENS[name](), GOLDEN / name)
 
 
-def is_as_stored(screen: str, file: Path) -> None:
+def fits_and_is_as_stored(screen: str, file: Path) -> None:
     """Compare a screen with a file, whose name may end in the width, or store it anew."""
     width = file.stem.rpartition("-")[2]
     if width.isdigit():
         assert max(map(cells, screen.splitlines())) <= int(width)
         assert not [line for line in screen.splitlines() if line != line.rstrip()]
-    if os.environ.get("PLANNER_UPDATE_GOLDEN"):
-        file.write_text(screen, encoding="utf-8")
-    assert screen == file.read_text(encoding="utf-8")
+    is_as_stored(screen, file)
 
 
 WIDTHS = (1280, 390)

@@ -13,6 +13,7 @@ from tests.report.page import Page
 from tests.report.rendering import markdown
 from tests.report.test_html import PLANS, SHOWN, evil_plan, rows
 from tests.report.yunikorn_factory import make_yunikorn
+from tests.told import told
 
 OWN_TAGS = {"details", "summary", "br"}
 TABLE_TAGS = {"table", "thead", "tbody", "tr", "th", "td"}
@@ -75,24 +76,24 @@ def test_names_are_code_whatever_they_are(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "dead"),
+    "text",
     [
-        ("ask @everyone", "ask @<!-- -->everyone"),
-        ("see #12", "see #<!-- -->12"),
-        ("GH-12", "GH<!-- -->-12"),
-        ("https://x.example", "https:<!-- -->//x.example"),
-        ("www.x.example", "www<!-- -->.x.example"),
-        ("- item", "\\- item"),
-        ("1. item", "1\\. item"),
-        ("# title", "\\# title"),
-        ("a*b_c", "a\\*b\\_c"),
-        ("<img>", "\\<img\\>"),
-        ("one\ntwo", "one\\\ntwo"),
-        ("16 GPUs, 1.5 of 2", "16 GPUs, 1.5 of 2"),
+        "ask @everyone",
+        "see #12",
+        "GH-12",
+        "https://x.example",
+        "www.x.example",
+        "- item",
+        "1. item",
+        "# title",
+        "a*b_c",
+        "<img>",
+        "one\ntwo",
+        "16 GPUs, 1.5 of 2",
     ],
 )
-def test_texts_neither_mention_nor_link_nor_mark_up(text: str, dead: str) -> None:
-    assert prose(text) == dead
+def test_texts_neither_mention_nor_link_nor_mark_up(text: str) -> None:
+    told(prose(text))
 
 
 class Words(HTMLParser):
@@ -113,7 +114,7 @@ class Words(HTMLParser):
 def test_a_reader_sees_the_text_as_it_is(text: str) -> None:
     words = Words()
     words.feed(MarkdownIt("commonmark", {"html": True}).render(prose(text)))
-    assert words.text.strip() == text
+    told(words.text.strip())
 
 
 def test_code_in_a_table_keeps_its_bars() -> None:

@@ -10,6 +10,7 @@ from planner.report import compare as comparisons
 from planner.report.document import Document
 from tests.conftest import ROOT
 from tests.report.audit_factory import make_audit, make_summary
+from tests.told import told
 
 CLUSTER = ROOT / "instances" / "quickstart" / "cluster.json"
 
@@ -20,22 +21,22 @@ def head(document: Document) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("judged", "best", "said"),
+    ("judged", "best"),
     [
-        (0, 0, "none of its answers is judged"),
-        (1, 1, "its only answer is best"),
-        (1, 0, "its only answer is not best"),
-        (3, 1, "1 of 3 of its answers is best, 2 are not"),
-        (3, 2, "2 of 3 of its answers are best, 1 is not"),
-        (3, 3, "3 of 3 of its answers are best, 0 are not"),
+        (0, 0),
+        (1, 1),
+        (1, 0),
+        (3, 1),
+        (3, 2),
+        (3, 3),
     ],
 )
-def test_how_many_answers_are_best(judged: int, best: int, said: str) -> None:
+def test_how_many_answers_are_best(judged: int, best: int) -> None:
     verdicts = Verdicts(
         objective="min-count", proved=judged, judged=judged, best=best, not_best=judged - best
     )
     summary = make_summary(verdicts=(verdicts,))
-    assert head(audits.document(make_audit(summary=summary)))["min-count"] == said
+    told(head(audits.document(make_audit(summary=summary)))["min-count"])
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from planner.report.render import Style
 from planner.report.terminal import SMALLEST_WIDTH
 from tests.report.factory import make_infeasible, make_plan, make_victim
 from tests.report.yunikorn_factory import make_yunikorn
+from tests.told import told
 
 STATE = planner.read("instances/regressions/kueue-1974-too-many-victims.yaml")
 
@@ -78,8 +79,9 @@ def test_a_style_that_is_none_is_refused() -> None:
 
 @pytest.mark.parametrize("thing", [STATE, STATE.source, None])
 def test_what_is_no_answer_is_refused(thing: Any) -> None:
-    with pytest.raises(planner.InputError, match=r"is no answer|is neither a state nor an answer"):
+    with pytest.raises(planner.InputError) as caught:
         planner.render(thing)
+    told(caught.value)
 
 
 def test_a_notebook_shows_the_page_in_a_frame(answer: Any) -> None:
@@ -126,11 +128,13 @@ def test_allocations_are_named_by_their_keys() -> None:
 
 def test_without_pandas_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(planner.PlannerError, match="pip install pandas"):
+    with pytest.raises(planner.PlannerError) as caught:
         make_plan().to_frame()
+    told(caught.value)
 
 
 def test_boosts_are_those_of_kueue_alone() -> None:
     state = planner.read("instances/yunikorn/quickstart")
-    with pytest.raises(planner.InputError, match="a state of Kueue"):
+    with pytest.raises(planner.InputError) as caught:
         planner.boost(state)
+    told(caught.value)

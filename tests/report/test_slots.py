@@ -30,6 +30,7 @@ from tests.reference.topology.racks import (
     topology,
     waits,
 )
+from tests.told import told
 
 TREE = [*topology(), *flavor()]
 FOUR = {"gpu": 4}
@@ -108,7 +109,7 @@ def test_bars_of_one_depth_share_a_scale() -> None:
         ("free", 750.0, 250.0),
     ]
     assert (first.width, second.width) == (1000.0, 500.0)
-    assert second.said == "0 stays taken, 1 used by the preemptor, 1 freed, 0 free"
+    told(second.said)
 
 
 def test_pages_have_the_picture_and_load_nothing() -> None:

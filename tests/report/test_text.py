@@ -26,6 +26,7 @@ from planner.report.text import (
 )
 from planner.report.yunikorn.plan import yunikorn_amount
 from planner.state.yunikorn import format_yunikorn_quantity, parse_yunikorn_quantity
+from tests.told import told
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_a_message_keeps_both_ends_of_a_line_that_nobody_reads_whole() -> None:
 
 
 def test_no_name_in_a_message_makes_a_message_of_its_own() -> None:
-    assert message("--plot a\nerror: b: no") == "--plot a\n  error: b: no"
+    told(message("--plot a\nerror: b: no"))
 
 
 def test_a_name_no_cluster_would_accept_is_cut() -> None:

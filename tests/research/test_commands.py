@@ -30,6 +30,7 @@ from tests.conftest import QUICKSTART, ROOT, YUNIKORN
 from tests.objective.test_run_time import holder, notes_of
 from tests.scheduler.toy import TOY, ToyState
 from tests.test_garbage import left_behind
+from tests.told import told
 
 EACH = pytest.mark.parametrize("rules", ["kep83", "strict"])
 QUESTIONS = [
@@ -70,7 +71,7 @@ def test_both_schedulers_rules_at_once_are_refused(tmp_path: Path) -> None:
     state = write(tmp_path, cluster())
     plan = solved(tmp_path, state)
     said = refused("check", state, plan, "--rules", "kep83", "--laws", "code")
-    assert "--rules and --laws are for different schedulers" in said
+    told(said)
     assert "yunikorn" not in refused("check", state, plan, "--laws", "code").lower()
 
 
@@ -104,20 +105,19 @@ def test_there_is_no_way_on_to_an_explanation(tmp_path: Path, rules: str) -> Non
 
 def test_joint_plans_are_by_kueues_own_rules(dump: Path) -> None:
     joint = ("--joint", "--pending", "ns/pending", "--pending", "ns/other")
-    assert "--rules goes not with --joint" in refused("solve", dump, *joint, "--rules", "kep83")
+    told(refused("solve", dump, *joint, "--rules", "kep83"))
 
 
 @EACH
 @pytest.mark.parametrize("state", [YUNIKORN, QUICKSTART])
 def test_laws_and_rules_are_for_different_schedulers(state: Path, rules: str) -> None:
     said = refused("solve", state, "--laws", "code", "--rules", rules)
-    assert "--rules and --laws are for different schedulers" in said
+    told(said)
 
 
 @EACH
 def test_they_mean_nothing_for_yunikorn(rules: str) -> None:
-    said = f'error: --rules: "{rules}" means nothing for YuniKorn\n  hint: "written" keeps'
-    assert said in refused("solve", YUNIKORN, "--rules", rules)
+    told(refused("solve", YUNIKORN, "--rules", rules))
 
 
 @EACH
@@ -151,21 +151,18 @@ def test_what_a_verb_refuses_names_no_option(rules: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        (
-            ["simulate", "x", "--until", "250ms"],
-            "'250ms' is not a whole number of seconds from 0 to 2147483648.\n",
-        ),
-        (["simulate", "x", "--until", "100y"], "'100y' is not a whole number of seconds from 0 to"),
-        (["simulate", "x", "--until", "-1"], "'-1' is not a whole number of seconds from 0 to"),
-        (["simulate", "x", "--cycles", "1h"], "'1h' is not a whole number, 1 or more.\n"),
-        (["generate", "small", "--seed", "x"], "'x' is not a whole number.\n"),
-        (["import", "philly", "x", "--checkpoints", "nan"], "'nan' is not a number from 0 to 1"),
+        ["simulate", "x", "--until", "250ms"],
+        ["simulate", "x", "--until", "100y"],
+        ["simulate", "x", "--until", "-1"],
+        ["simulate", "x", "--cycles", "1h"],
+        ["generate", "small", "--seed", "x"],
+        ["import", "philly", "x", "--checkpoints", "nan"],
     ],
 )
-def test_wrong_usage(arguments: list[str], message: str) -> None:
-    test_error.test_wrong_usage(arguments, message)
+def test_wrong_usage(arguments: list[str]) -> None:
+    test_error.test_wrong_usage(arguments)
 
 
 SIMULATE = ("simulate", "--fail-on", "never")
@@ -237,5 +234,6 @@ def test_a_scheduler_without_a_simulation() -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(record, "_REGISTERED", {one.id: one for one in schedulers()})
         register(TOY)
-        with pytest.raises(UnsupportedError, match="Toy: nothing is known about its simulation"):
+        with pytest.raises(UnsupportedError) as caught:
             simulate(state)
+        told(caught.value)

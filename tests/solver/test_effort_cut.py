@@ -34,6 +34,7 @@ from tests.cluster import PENDING, cohort, fair_sharing, pending, preempt, queue
 from tests.conftest import TEST_ALL
 from tests.random_trees import PREEMPTOR, random_instance
 from tests.solver.test_core import crowd
+from tests.told import told
 from tests.yunikorn.building import state_of
 from tests.yunikorn.random_clusters import random_cluster
 
@@ -158,7 +159,7 @@ def test_a_cap_that_is_not_decided_is_no_proof(monkeypatch: pytest.MonkeyPatch) 
     plan = solve(start(state, Given(PENDING, preempt(state))), PROFILES["no-regret"], Deadline())
     assert undecided
     assert plan.status == "feasible"
-    assert "caps not decided in time" in plan.explanation
+    told(plan.explanation)
     assert plan.certificate is not None
     assert {level.proof for level in plan.certificate.levels} == {"certified"}
 

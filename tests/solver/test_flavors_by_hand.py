@@ -23,6 +23,7 @@ from tests.flavored import (
     running,
     state_of,
 )
+from tests.told import told
 
 FLAVORS = [flavor("h100"), flavor("a100")]
 LEAST = "least-disruption"
@@ -66,7 +67,7 @@ def test_one_victim_in_another_flavor_instead_of_two() -> None:
     assert plan.greedy is not None
     assert set(plan.greedy.keys) == {"ns/small-1", "ns/small-2"}
     assert "other flavors" in plan.explanation
-    assert "proved best of 2 permitted assignments" in plan.explanation
+    told(plan.explanation)
 
 
 def test_nobody_in_another_flavor_instead_of_two() -> None:
@@ -188,7 +189,7 @@ def test_infeasible_with_all_flavors() -> None:
     state = state_of(*two_small_or_one(20), pending("q", podset(4), priority=0))
     plan = solve(state)
     assert plan.status == "infeasible"
-    assert "nor is there a plan with any other of 2 permitted assignments" in plan.explanation
+    told(plan.explanation)
 
 
 def test_nothing_is_permitted() -> None:
@@ -205,7 +206,7 @@ def test_without_time_nothing_is_claimed() -> None:
     assert set(plan.keys) == {"ns/small-1", "ns/small-2"}
     assert plan.flavors is not None
     assert plan.flavors.examined == 1
-    assert "1 of 2 permitted assignments of flavors examined" in plan.explanation
+    told(plan.explanation)
     assert plan.certificate is not None
     assert {level.bound for level in plan.certificate.levels} == {0}
 
@@ -218,7 +219,7 @@ def test_with_too_many_assignments_nothing_is_claimed_but_a_plan_without_victims
     assert plan.status == "feasible"
     assert plan.flavors is not None
     assert not plan.flavors.complete
-    assert "of more than 1 permitted assignment" in plan.explanation
+    told(plan.explanation)
     free = state_of(*FLAVORS, queue("q", group(h100=4, a100=4)), pending("q", podset(4)))
     assert solve(free).status == "optimal"
 
@@ -226,8 +227,10 @@ def test_with_too_many_assignments_nothing_is_claimed_but_a_plan_without_victims
 def test_flavors_and_a_fixed_assignment_exclude_each_other() -> None:
     state = state_of(*two_small_or_one(), pending("q", podset(4)))
     fixed = {"main": {GPU: {"flavor": "h100", "mode": "Preempt"}}}
-    with pytest.raises(InputError, match="fixed the flavors already"):
+    with pytest.raises(InputError) as caught:
         planner.solve(state, assignment=fixed, flavors="optimal")
+    told(caught.value)
     wrong: Any = "best"
-    with pytest.raises(InputError, match="kueue or optimal"):
+    with pytest.raises(InputError) as caught:
         planner.solve(state, flavors=wrong)
+    told(caught.value)

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 from functools import cache
-from itertools import combinations, count, islice
+from itertools import count, islice
 
 import pytest
 
@@ -19,6 +19,7 @@ from tests.conftest import TEST_ALL
 from tests.random_trees import random_waiting
 from tests.solver.joint_truth import JointTruth, is_best
 from tests.solver.truth import Terms, value_of
+from tests.subsets import subsets
 
 KINDS = [
     # waiting, fair, flavors, how many
@@ -172,7 +173,7 @@ def test_what_may_go_equals_brute_force_set_by_set(
         for in_order in (False, True):
             rules = JointRules(question, question.table(), in_order=in_order)
             expected = truth.sets(in_order=in_order)
-            for admitted in subsets(waiting):
+            for admitted in subsets(range(waiting)):
                 rules.admit = frozenset(admitted)
                 rules.refuse = frozenset(range(waiting)) - rules.admit
                 who = frozenset(question.preemptors[e].key for e in admitted)
@@ -184,17 +185,11 @@ def gone_in(plan: JointPlan) -> Gone:
     return frozenset(victim.workload for victim in plan.victims)
 
 
-def subsets(size: int) -> Iterator[tuple[int, ...]]:
-    """Yield every subset of the first numbers."""
-    for length in range(size + 1):
-        yield from combinations(range(size), length)
-
-
 def sets_of(rules: JointRules) -> set[Gone]:
     """Return every victim set that some steps have."""
     keys = [workload.key for workload in rules.question.forest.workloads]
     return {
         frozenset(keys[i] for i in chosen)
-        for chosen in subsets(len(keys))
+        for chosen in subsets(range(len(keys)))
         if rules.steps(chosen) is not None
     }

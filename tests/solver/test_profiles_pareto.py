@@ -21,6 +21,7 @@ from tests.conftest import TEST_ALL
 from tests.solver.truth import truths, value_of
 from tests.solver.yunikorn_truth import LAWS
 from tests.solver.yunikorn_truth import truths as yunikorn_truths
+from tests.told import told
 from tests.yunikorn.legality import SMALL
 
 Point = tuple[int, int]
@@ -158,13 +159,14 @@ def test_an_answer_without_proof_or_plan_ends_the_sweep() -> None:
     assert (found.status, found.unproved, exit_code(found)) == ("unknown", None, 5)
     found = ends_with("unknown", 1)
     assert (found.status, len(found.points), exit_code(found)) == ("feasible", 1, 4)
-    assert found.explanation == "1 point, proved; then time was up: there may be more"
+    told(found.explanation)
 
 
 def test_a_front_is_no_objective_of_one_plan() -> None:
     state = state_of(queue("a", 1), pending("a", 1))
-    with pytest.raises(SchemaError, match="asks for a front of plans") as caught:
+    with pytest.raises(SchemaError) as caught:
         planner.solve(state, objective="pareto:workloads,lost_work")
+    told(caught.value)
     assert "planner.front" in caught.value.hint
     for first, second in (
         ("workloads,priority_weight", "lost_work"),
@@ -195,7 +197,7 @@ def test_a_sweep_that_ends_early_says_so() -> None:
     front = trade(2)
     assert values(front) == ((1, 12_000), (2, 4_800))
     assert (front.status, front.complete) == ("feasible", False)
-    assert front.explanation == "the first 2 points; there may be more"
+    told(front.explanation)
 
 
 def test_no_plan_is_an_empty_front() -> None:

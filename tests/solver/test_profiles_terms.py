@@ -16,6 +16,7 @@ from planner.objective.profiles import PROFILES, Profile
 from tests import recorded
 from tests.conftest import YUNIKORN
 from tests.solver.truth import Truth
+from tests.told import told
 
 FILES = ("small-classical-flat", "small-classical-hier", "small-fair-flat")
 STEP = 32
@@ -113,24 +114,19 @@ def test_declared_rates_are_minimised_over_all_legal_sets(name: str, rates: dict
 
 
 @pytest.mark.parametrize(
-    ("profile", "message"),
+    "profile",
     [
-        (
-            Profile("mine", "", (("workloads",),), rates={"workloads": 1}),
-            "mine: it has rates, but minimises no",
-        ),
-        (Profile("mine", "", (("rated",),)), 'mine: "rated" has no rates'),
-        (Profile("mine", "", (("workloads",),), (("rated",),)), 'mine: "rated" has no rates'),
-        (
-            Profile("mine", "", (("rated",),), rates={"milestone_cost": 1}),
-            r"mine: milestone_cost \(milestone cost\) cannot",
-        ),
+        Profile("mine", "", (("workloads",),), rates={"workloads": 1}),
+        Profile("mine", "", (("rated",),)),
+        Profile("mine", "", (("workloads",),), (("rated",),)),
+        Profile("mine", "", (("rated",),), rates={"milestone_cost": 1}),
     ],
 )
-def test_rates_and_what_counts_them_belong_together(profile: Profile, message: str) -> None:
+def test_rates_and_what_counts_them_belong_together(profile: Profile) -> None:
     state = planner.read(YUNIKORN)
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError) as caught:
         planner.solve(state, state.pending[0], objective=profile)
+    told(caught.value)
 
 
 def test_rates_for_yunikorn() -> None:
@@ -147,9 +143,8 @@ def test_rates_for_yunikorn() -> None:
 def test_yunikorn_has_no_milestones_and_says_so() -> None:
     state = planner.read(YUNIKORN)
     pending = state.pending[0]
-    with pytest.raises(
-        UnsupportedError, match=r"objective milestones: milestone_cost \(milestone cost\)"
-    ):
+    with pytest.raises(UnsupportedError) as caught:
         planner.solve(state, pending, objective="milestones")
+    told(caught.value)
     for name in ("fewest-pods", "weighted", "kueue-like", "exact-fit", "fewest-tenants", "fair"):
         assert planner.solve(state, pending, objective=name).status == "optimal"

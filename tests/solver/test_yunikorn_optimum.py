@@ -23,6 +23,7 @@ from planner.state.yunikorn import YuniKornState
 from tests.conftest import TEST_ALL
 from tests.solver.ways import solve
 from tests.solver.yunikorn_truth import FEW, LAWS, SAMPLE, truths, value_of
+from tests.told import told
 from tests.yunikorn.brute_force import allocations_of, legal_sets, pod_fits
 from tests.yunikorn.building import (
     NOW,
@@ -330,7 +331,7 @@ def test_where_the_core_ends_with_a_fault_it_preempts_nobody() -> None:
     plan = planner.solve(state_of(line), quota=line["x"]["quotaQueue"])
     assert plan.greedy is not None
     assert (plan.status, plan.greedy.status, plan.keys) == ("optimal", "unknown", ())
-    assert plan.greedy.explanation.startswith("YuniKorn ends with a nil dereference")
+    told(plan.greedy.explanation)
 
 
 def test_what_is_left_is_taken_off_as_the_core_does() -> None:

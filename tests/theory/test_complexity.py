@@ -1,7 +1,7 @@
 """What docs/explanation/complexity.md proves, number by number on small sizes."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations, product
 
 import pytest
@@ -10,14 +10,9 @@ import planner
 from planner.plan.kueue import Plan
 from planner.state.kueue import State
 from tests.cluster import PENDING, pending, queue, running, state_of
+from tests.subsets import subsets
 
 Sets = Sequence[frozenset[int]]
-
-
-def subsets(numbers: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield every choice among some numbers."""
-    for size in range(len(numbers) + 1):
-        yield from combinations(numbers, size)
 
 
 def fewest(state: State) -> Plan:

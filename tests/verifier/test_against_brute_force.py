@@ -7,7 +7,7 @@ FS-07 holds if and only if some order passes both.
 
 import random
 from collections.abc import Callable, Iterator
-from itertools import chain, combinations, permutations
+from itertools import permutations
 
 from hypothesis import given
 
@@ -23,16 +23,11 @@ from planner.verifier.kueue.plan import verify_case
 from planner.verifier.kueue.setting import Setting
 from tests.conftest import TEST_ALL, examples
 from tests.random_trees import Instance, fair_instances, instances, random_instance
+from tests.subsets import subsets
 
 
 def setting(instance: Instance) -> Setting:
     return setting_of(instance.snapshot, instance.preemptor, instance.assignment)
-
-
-def subsets(instance: Instance) -> Iterator[tuple[Admitted, ...]]:
-    workloads = list(instance.simulation.workloads.values())
-    sizes = range(len(workloads) + 1)
-    return chain.from_iterable(combinations(workloads, size) for size in sizes)
 
 
 def case_with(where: Setting, victims: tuple[Admitted, ...], *, borrowing: bool) -> Case:
@@ -57,7 +52,7 @@ def test_accepted_is_legal_and_the_order_found_is_one(instance: Instance) -> Non
     for borrowing in (True, False):
         made = borrowing in simulation.attempts
         legal = simulation.legal(borrowing=borrowing) if made else set()
-        for victims in subsets(instance):
+        for victims in subsets(instance.simulation.workloads.values()):
             case = case_with(where, victims, borrowing=borrowing)
             keys = frozenset(victim.key for victim in victims)
             assert verify_case(case).accepted == (keys in legal), (borrowing, keys)
@@ -73,7 +68,7 @@ def test_accepted_is_legal_and_the_order_found_is_one(instance: Instance) -> Non
 
 def orders(instance: Instance, where: Setting | FairSetting) -> Iterator[tuple[Admitted, ...]]:
     """Yield the orders of up to three victims of the tree."""
-    for victims in subsets(instance):
+    for victims in subsets(instance.simulation.workloads.values()):
         if 1 <= len(victims) <= 3 and all(where.in_tree(v.queue) for v in victims):
             yield from permutations(victims)
 
@@ -128,7 +123,7 @@ def assert_accepted_is_legal(instance: Instance) -> None:
     where, simulation = fair_setting(instance), instance.fair_simulation
     in_tree = {key for key, held in simulation.workloads.items() if where.in_tree(held.queue)}
     borrowing, accepted = simulation.borrowing_only(in_tree), simulation.accepted(in_tree)
-    for victims in subsets(instance):
+    for victims in subsets(instance.simulation.workloads.values()):
         case, keys = fair_case_with(where, victims), frozenset(victim.key for victim in victims)
         assert verify_case(case).accepted == (keys in simulation.legal_sets), keys
         if keys <= in_tree:

@@ -7,7 +7,6 @@ problem arrays, no classes, no closed forms. An order of removals is searched, n
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain, combinations
 
 from planner.quantity import NANO
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, is_usable
@@ -33,6 +32,7 @@ from planner.reference.yunikorn.candidates import (
 from planner.state.yunikorn import Allocation
 from planner.state.yunikorn_pods import KubernetesObjects, Pod
 from planner.state.yunikorn_release import V1_8
+from tests.subsets import subsets
 from tests.yunikorn.admitted import NodeSets
 
 Victims = tuple[Candidate, ...]
@@ -58,7 +58,7 @@ def legal_sets(cluster: Cluster, asking: Asking, rules: str) -> NodeSets:
         has_room = fits(room.available, ask.resource) and pod_fits(cluster, asking, room, ())
         sets[room.node_id] = {
             _keys(victims)
-            for victims in subsets([c for c in candidates if has_room or is_on(c, room)])
+            for victims in subsets([c for c in candidates if has_room or is_on(c, room)], 1)
             if (has_room or fits(freed(room, victims), ask.resource))
             and pod_fits(cluster, asking, room, victims)
             and trial.has_order(frozenset(victims))
@@ -89,7 +89,7 @@ def _on_required_node(cluster: Cluster, asking: Asking) -> NodeSets:
     trial = Trial(asking)
     legal = {
         _keys(victims)
-        for victims in subsets(held if is_first(cluster, asking) else [])
+        for victims in subsets(held if is_first(cluster, asking) else [], 1)
         if ge_all(freed(room, victims), ask.resource)
         and trial.within_limits(victims)
         and pod_fits(cluster, asking, room, victims)
@@ -103,7 +103,7 @@ def _within_max(
     """Yield the sets that bring a queue to its maximum, of those whom the core finds in leaves."""
     queue, trial, by_path = asking.leaf, Trial(asking), cluster.tree.by_path
     found = [one for path, part in shares.items() for one in in_leaf(by_path[path], part)]
-    for victims in [(), *subsets(found)]:
+    for victims in subsets(found):
         after = minus(minus_known(queue.allocated, queue.preempting), _below(queue, victims))
         within = all(after.get(t, 0) <= most for t, most in (queue.max or {}).items())
         if within and trial.keeps_guaranteed(cluster, victims):
@@ -231,12 +231,6 @@ def _ports(pod: Pod) -> list[tuple[int, str, str]]:
 def allocations_of(cluster: Cluster) -> Iterator[Allocation]:
     """Yield all allocations of a partition."""
     return (each for one in cluster.partition.applications for each in one.allocations)
-
-
-def subsets(candidates: Sequence[Candidate]) -> Iterator[Victims]:
-    """Yield all sets of candidates but the empty one."""
-    sizes = range(1, len(candidates) + 1)
-    return chain.from_iterable(combinations(candidates, size) for size in sizes)
 
 
 def _keys(victims: Victims) -> frozenset[str]:

@@ -22,6 +22,7 @@ from tests.cli.running import BIG, SMALL, another_pending, cluster
 from tests.cluster import NOW, cohort, dump_of, pending, queue, running
 from tests.conftest import ROOT, TEST_ALL, recorded_root
 from tests.solver.yunikorn_truth import YuniKornTruth
+from tests.told import told
 from tests.yunikorn.building import above_max
 from tests.yunikorn.building import state_of as yunikorn_state
 from tests.yunikorn.legality import SMALL_QUOTA, lowered_lines
@@ -314,8 +315,9 @@ def test_library() -> None:
     assert [case.pending for case in only.cases] == ["ns/second"]
     with pytest.raises(InputError, match="no profile"):
         planner.audit(state, objectives=["nonsense"])
-    with pytest.raises(InputError, match="one objective, or more"):
+    with pytest.raises(InputError) as caught:
         planner.audit(state, objectives=[])
+    told(caught.value)
 
 
 def test_a_clock_that_is_none_is_refused() -> None:

@@ -20,6 +20,7 @@ from tests.cluster import pending, queue, running, state_of
 from tests.conftest import ROOT
 from tests.oracle.random_states import NOW, PENDING, random_state
 from tests.proof.mutation import Json, plain
+from tests.told import told
 
 INSTANCES = ROOT / "instances"
 TOPOLOGY = INSTANCES / "topology" / "needless.yaml"
@@ -60,14 +61,14 @@ def no_plan(plan: Json) -> Json:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    "change",
     [
-        ({"count": 100_000}, "workers x 100000: cpu h100 Fit"),
-        ({"flavors": {}}, "workers x 2: none"),
-        (None, "flavors (Preempt, borrowing at height 0), not"),
+        {"count": 100_000},
+        {"flavors": {}},
+        None,
     ],
 )
-def test_flavors_of_no_plan(change: Mapping[str, Any] | None, said: str) -> None:
+def test_flavors_of_no_plan(change: Mapping[str, Any] | None) -> None:
     """A larger request has no plan, and a podset without flavors has none: neither is asked."""
     state = quickstart()
     plan = as_json(planner.solve(state))
@@ -75,7 +76,7 @@ def test_flavors_of_no_plan(change: Mapping[str, Any] | None, said: str) -> None
     plan["assignment"]["podSets"] = [] if change is None else [{**pods[0], **change}, *pods[1:]]
     found = planner.check(state, Plan.model_validate(no_plan(plan)))
     assert refused(found) == {"CT-11"}
-    assert said in found.verdicts[-1].detail
+    told(found.verdicts[-1].detail)
 
 
 def test_other_flavors_are_given_by_the_caller() -> None:
@@ -103,8 +104,7 @@ def test_a_plan_by_the_rules_of_another_release_answers_another_question() -> No
     plan = planner.solve(older)
     found = planner.check(quickstart(), plan)
     assert refused(found) == {"CT-11"}
-    said = "answers another question: release 0.16.9, not main (--kueue-release 0.16.9 accepts it)"
-    assert found.verdicts[0].detail == said
+    told(found.verdicts[0].detail)
     assert planner.check(older, plan).accepted
 
 
@@ -187,16 +187,10 @@ def test_a_tree_shows_that_no_plan_keeps_a_dropped_cap(name: str) -> None:
     plan = planner.solve(state)
     found = planner.check(state, plan)
     assert found.accepted
-    assert [one.claim for one in found.claims][-2:] == [
-        "cap of workloads",
-        "cap of lost_work+restart_cost",
-    ]
+    told([one.claim for one in found.claims][-2:])
     printed: Json = plan.model_dump(mode="json")
     trees = printed["certificate"]["trees"]
-    assert [tree["claim"] for tree in trees][-2:] == [
-        "cap of workloads",
-        "cap of lost_work+restart_cost",
-    ]
+    told([tree["claim"] for tree in trees][-2:])
     plan_of = type(plan).model_validate
     # An older plan names no dropped caps: which these are is found in any case.
     assert printed["certificate"].pop("dropped")

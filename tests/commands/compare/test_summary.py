@@ -23,6 +23,7 @@ from planner.report.plots import MARKERS, PALETTE, pairs
 from planner.report.plots import draw_comparison as draw
 from tests.commands.compare.clusters import nothing_of_its_own, one_would_do, two_borrowers
 from tests.conftest import YUNIKORN
+from tests.told import told
 
 NAMES = ("a", "b", "c")
 
@@ -215,9 +216,10 @@ def test_a_missing_package(
     comparison: Comparison, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InputError, match=f"{package} is not installed") as caught:
+    with pytest.raises(InputError) as caught:
         packed(comparison)
-    assert caught.value.hint == "pip install matplotlib pandas pyarrow"
+    told(caught.value)
+    told(caught.value.hint)
 
 
 def test_a_number_beyond_64_bits(comparison: Comparison) -> None:
@@ -225,8 +227,9 @@ def test_a_number_beyond_64_bits(comparison: Comparison) -> None:
     first = comparison.rows[0].model_copy(update={"terms": {"excess_freed": 2**70}})
     large = comparison.model_copy(update={"rows": (first,)})
     assert str(2**70) in csv_text(large)
-    with pytest.raises(InputError, match="excess_freed: a number is beyond 64 bits"):
+    with pytest.raises(InputError) as caught:
         packed(large)
+    told(caught.value)
 
 
 PLOTS = {"victims", "lost-work", "gaps", "time"}

@@ -23,6 +23,7 @@ from tests import recorded
 from tests.cli.running import another_pending, cluster, write
 from tests.cluster import dump_of, queue
 from tests.conftest import ROOT, YUNIKORN
+from tests.told import told
 from tests.yunikorn.recorded import FOLDER, NAMES
 
 PENDING = "ns/pending"
@@ -100,8 +101,9 @@ def test_a_folder_without_a_state_says_what_is_missing(tmp_path: Path, name: str
     (tmp_path / name).write_text("\n")
     paths = [tmp_path, tmp_path / name] if name.startswith("rows") else [tmp_path]
     for path in paths:
-        with pytest.raises(InputError, match="there is no state in it") as caught:
+        with pytest.raises(InputError) as caught:
             find_places(str(path))
+        told(caught.value)
         assert caught.value.where == str(path)
 
 
@@ -208,8 +210,7 @@ def test_what_belongs_to_no_state_of_a_folder_is_named(tmp_path: Path, state: ob
     with pytest.raises(InputError) as caught:
         find_places(str(tmp_path))
     assert caught.value.where == str(tmp_path)
-    assert "1.json is a state by itself" in caught.value.found
-    assert "pods.json is none" in caught.value.found
+    told(caught.value.found)
 
 
 def test_what_cannot_be_read_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -234,11 +235,11 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_read(tmp_path: Path) -> No
             said[name] = error.found
     lost = said.popitem()
     assert said.pop("1.json.gz") == PENDING
-    assert said.pop("2.json.gz").startswith("is not a whole gzip file")
-    assert said.pop("3.json").startswith("is not JSON")
+    told(said.pop("2.json.gz"))
+    told(said.pop("3.json"))
     assert said.pop("4.json").startswith("has ")
     assert set(said.values()) <= {PENDING}
-    assert lost[0] == f"6.jsonl.gz: line {len(said) + 1}"
+    told(lost[0])
     assert lost[1].startswith("is damaged")
 
 
@@ -309,8 +310,9 @@ def test_a_bad_line_is_named(tmp_path: Path, text: str) -> None:
     path = tmp_path / "states.jsonl"
     path.write_text(text + "\n")
     (packed,) = packed_states(str(path))
-    with pytest.raises(InputError, match=r"states\.jsonl: line 1"):
+    with pytest.raises(InputError) as caught:
         open_packed(packed)
+    told(caught.value)
 
 
 def test_counting_states(tmp_path: Path) -> None:

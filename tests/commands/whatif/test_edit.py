@@ -16,6 +16,7 @@ from tests.cli.running import call, refused
 from tests.cluster import PENDING, cohort, fair_sharing, pending, queue, running, state_of
 from tests.conftest import QUICKSTART, ROOT
 from tests.reference.cycles import waits
+from tests.told import told
 
 GIGA = 10**9
 """Nano-units in a unit: quantities are kept exactly."""
@@ -304,4 +305,4 @@ def test_the_command_lists(style: str) -> None:
 
 @pytest.mark.parametrize("more", [("--set", "a=b"), ("--pending", "x"), ("--workload", "x.yaml")])
 def test_it_goes_with_nothing_that_is_planned(more: tuple[str, str]) -> None:
-    assert "--list goes with none of" in refused("whatif", QUICKSTART, "--list", *more)
+    told(refused("whatif", QUICKSTART, "--list", *more))

@@ -17,6 +17,7 @@ from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader.items import Item
 from planner.state.kueue import State, Workload
 from tests.cluster import KUEUE, Object, cohort, pending, queue, running, state_of
+from tests.told import told
 
 QUEUE = {"kueue.x-k8s.io/queue-name": "team"}
 
@@ -115,8 +116,9 @@ def test_partial_admission_of_a_job() -> None:
     value["metadata"]["annotations"] = {"kueue.x-k8s.io/job-min-parallelism": "2"}
     assert added(cluster(), value).spec.pod_sets[0].min_count == 2
     value["metadata"]["annotations"] = {"kueue.x-k8s.io/job-min-parallelism": "5"}
-    with pytest.raises(SchemaError, match="from 1 to the 4 pods") as caught:
+    with pytest.raises(SchemaError) as caught:
         added(cluster(), value)
+    told(caught.value)
     assert "job-min-parallelism" in caught.value.where
 
 
@@ -183,8 +185,9 @@ def test_defaulting_of_the_class_can_be_off() -> None:
 
 
 def test_queue_default_and_option() -> None:
-    with pytest.raises(SchemaError, match="names no LocalQueue") as caught:
+    with pytest.raises(SchemaError) as caught:
         added(cluster(), job({}))
+    told(caught.value)
     assert "metadata.labels" in caught.value.expected
     assert "--queue" in caught.value.hint
     named = {"apiVersion": KUEUE, "kind": "LocalQueue",
@@ -314,4 +317,4 @@ def test_cohort_shares_count() -> None:
     """A Job of 12 borrows 4 of the cohort, as a Workload of the dump would."""
     state = state_of(cohort("all", nominal=4), queue("team", 8, "all"))
     state, (key,) = add_workloads(state, [Item("file", (), job(parallelism=6))])
-    assert api.solve(state, key).explanation == "it fits as it is: no eviction needed"
+    told(api.solve(state, key).explanation)

@@ -21,6 +21,7 @@ from tests.commands.whatif.test_hypothetical import (
     pod_class,
     with_odd_values,
 )
+from tests.told import told
 
 HIGH = {**QUEUE, "kueue.x-k8s.io/priority-class": "high"}
 
@@ -207,13 +208,14 @@ def test_replicas_that_are_workloads_of_their_own(name: str, prefix: str, count:
     assert [one.key for one in found] == [f"ns/{prefix}-x-{n}" for n in range(count)]
     assert len({one.spec.model_dump_json() for one in found}) == 1
     after, _ = add_workloads(cluster(), [Item("file", (), CASES[name][0])])
-    assert f"the {name} makes {count} workloads, each by itself: ns/{prefix}-x-0" in after.notes[-1]
+    told(after.notes[-1])
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])
 def test_scaled_to_nothing_it_makes_no_workload(kind: str) -> None:
-    with pytest.raises(SchemaError, match="asks for no pods"):
+    with pytest.raises(SchemaError) as caught:
         made(thing(kind, "apps/v1", replicas=0, template=pods_of(1)))
+    told(caught.value)
 
 
 def test_labels_of_a_deployment_are_those_of_its_pods() -> None:
@@ -224,8 +226,9 @@ def test_labels_of_a_deployment_are_those_of_its_pods() -> None:
     low = {**QUEUE, "kueue.x-k8s.io/priority-class": "low"}
     (one,) = made(thing("Deployment", "apps/v1", low, template=of_pods))
     assert one.spec.priority == -5
-    with pytest.raises(SchemaError, match="names no LocalQueue"):
+    with pytest.raises(SchemaError) as caught:
         made(thing("StatefulSet", "apps/v1", {}, template=of_pods))
+    told(caught.value)
 
 
 def test_the_first_class_of_the_pods_counts() -> None:

@@ -21,6 +21,7 @@ from tests.reference.topology.racks import (
     topology,
     waits,
 )
+from tests.told import told
 
 
 @pytest.fixture
@@ -74,18 +75,19 @@ def test_one_more_has_a_name_of_its_own(state: State) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    "text",
     [
-        ("node/n7.unschedulable=true", 'there is no Node "n7"'),
-        ("node/n7.like=n8", 'there is no Node "n8"'),
-        ("node/.like=n2", "the new node has no name"),
-        ("node/n2.ready=true", 'there is no field "ready"'),
-        ("node/n2.labels=a", 'there is no field "labels"'),
-        ("node/n2.taints.a=Never", "no effect of a taint"),
-        ("node/n2.unschedulable=perhaps", "unschedulable"),
-        ("node/n2.allocatable.gpu=many", "allocatable"),
+        "node/n7.unschedulable=true",
+        "node/n7.like=n8",
+        "node/.like=n2",
+        "node/n2.ready=true",
+        "node/n2.labels=a",
+        "node/n2.taints.a=Never",
+        "node/n2.unschedulable=perhaps",
+        "node/n2.allocatable.gpu=many",
     ],
 )
-def test_what_cannot_be_is_refused(state: State, text: str, words: str) -> None:
-    with pytest.raises(SchemaError, match=words):
+def test_what_cannot_be_is_refused(state: State, text: str) -> None:
+    with pytest.raises(SchemaError) as caught:
         edit(state, [text])
+    told(caught.value)

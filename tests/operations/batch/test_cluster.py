@@ -21,6 +21,7 @@ from tests.batch.runs import HEADER, by_hand, file_by_hand, numbers
 from tests.batch.test_run import missing_work, words
 from tests.batch.work import double, fail, kill_the_parent, length, misbehave, slowly
 from tests.conftest import FOR_EVER_S
+from tests.told import told
 
 distributed = pytest.importorskip("distributed")
 config = pytest.importorskip("dask.config")
@@ -91,7 +92,7 @@ def test_limits_and_deaths_hold_there_too(address: str) -> None:
     there = list(run(words(*given), misbehave, header=HEADER, workers=at(address), limits=limits))
     outcomes = [row.outcome for row in there]
     assert outcomes == ["done", "out-of-memory", "done", "killed", "done"]
-    assert there[3].detail == "3 processes died of it, the last one of SIGKILL"
+    told(there[3].detail)
 
 
 def test_the_time_limit_holds_there_too(address: str) -> None:
@@ -190,7 +191,7 @@ def test_no_workers() -> None:
 )
 def test_other_addresses_are_not_tried(address: str) -> None:
     message = refusal(address)
-    assert message.startswith(f"--cluster {address}: is not an address\n  expected tcp://HOST:PORT")
+    told(message)
 
 
 def test_tls_needs_certificates() -> None:
@@ -231,7 +232,7 @@ def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     message = refusal("tcp://127.0.0.1:8786")
     assert "distributed is not installed" in message or "import of distributed" in message
-    assert "hint: pip install distributed" in message
+    told(message)
 
 
 def test_memory_that_cannot_be_seen(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,5 +244,6 @@ def test_memory_that_cannot_be_seen(address: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_jobs_are_for_this_machine() -> None:
-    with pytest.raises(InputError, match="--jobs: is for this machine, not for a cluster"):
+    with pytest.raises(InputError) as caught:
         run(numbers(), double, header=HEADER, jobs=2, workers=at("tcp://127.0.0.1:8786"))
+    told(caught.value)

@@ -4,6 +4,7 @@ import pytest
 
 from planner.batch.engine import NobodyWorksError
 from planner.operations.dask_cluster import Patience
+from tests.told import told
 
 ADDRESS = "tcp://10.0.0.1:8786"
 
@@ -26,10 +27,10 @@ class Waiting:
 def test_it_says_so_once_and_ends_in_time() -> None:
     waiting = Waiting(10)
     waiting.absent(50, 4, 5.9)
-    assert waiting.notices == [f"--cluster {ADDRESS}: no worker; waiting, at most 10 s"]
+    told(waiting.notices)
     with pytest.raises(NobodyWorksError) as caught:
         waiting.absent(0.1)
-    assert str(caught.value) == f"--cluster {ADDRESS}: no worker, and the 10 s of waiting are over"
+    told(str(caught.value))
     assert len(waiting.notices) == 1
 
 
@@ -69,7 +70,7 @@ def test_without_patience_it_ends_at_once() -> None:
 def test_for_ever() -> None:
     waiting = Waiting(None)
     waiting.absent(*[1e9] * 10)
-    assert waiting.notices == [f"--cluster {ADDRESS}: no worker; waiting"]
+    told(waiting.notices)
 
 
 def test_nothing_is_tried_for_longer_than_is_left() -> None:

@@ -18,6 +18,7 @@ from tests.cli.running import (
 )
 from tests.cluster import dump_of, queue, running
 from tests.conftest import YUNIKORN
+from tests.told import told
 
 PODS = """\
 apiVersion: v1
@@ -61,7 +62,7 @@ def test_a_warning_is_no_longer_than_anybody_reads(tmp_path: Path) -> None:
     assert result.exit_code == 4, result.stderr
     warning, _hint = result.stderr.splitlines()
     assert warning.startswith("warning: blueblue")
-    assert warning.endswith('", which is not in the dump')
+    told(warning)
     assert len(warning) < 1500
 
 
@@ -84,7 +85,7 @@ def test_shapes_and_limit(dump: Path) -> None:
     result = call("risk", dump, "--limit", "2", "--format", "json")
     assert result.exit_code == 0
     assert json.loads(result.stdout)["beyond_limit"] == 1
-    assert "1 more preemptor was left out; --limit" in result.stderr
+    told(result.stderr)
     assert call("risk", dump, env={"PLANNER_RISK_LIMIT": "1"}).stdout.count("\npreemptor ") == 1
 
 
@@ -92,7 +93,7 @@ def test_no_time(dump: Path) -> None:
     result = call("risk", dump, "--time-limit", "0")
     assert result.exit_code == 5
     assert "unanswered       3" in result.stdout
-    assert "the time was over before 3 preemptors" in result.stderr
+    told(result.stderr)
 
 
 def test_one_that_cannot_be_planned_for_is_said(tmp_path: Path) -> None:
@@ -101,8 +102,8 @@ def test_one_that_cannot_be_planned_for_is_said(tmp_path: Path) -> None:
     file = write(tmp_path, dump_of(queue("a", 2), lost, running("kept", "a", 1)))
     result = call("risk", file)
     assert result.exit_code == 4
-    assert "ns/lost-again cannot be planned for" in result.stderr
-    assert "skipped          ns/lost-again" in result.stdout
+    told(result.stderr)
+    told(result.stdout)
 
 
 def test_yunikorn() -> None:
@@ -116,51 +117,51 @@ def test_yunikorn() -> None:
     )
     text = call("risk", YUNIKORN, "--laws", "code", "--format", "table").stdout
     assert "YuniKorn" in text
-    assert "running allocations are never a victim." in text
+    told(text)
     lines = call("risk", YUNIKORN).stdout.splitlines()
     assert any("yunikorn=2 plan=1" in line and "name=serving/ranker-2" in line for line in lines)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    "options",
     [
-        (("--shapes", "some"), "pending"),
-        (("--limit", "0"), "'0' is not a whole number, 1 or more."),
-        (("--limit", "many"), "many"),
-        (("--queue", "ns/lender"), "it needs one"),
-        (("--laws", "code"), "means nothing for Kueue"),
-        (("--workload", "pods.yaml", "--shapes", "all"), "--shapes goes not with --workload"),
-        (("--time-limit", "-1"), "number of seconds"),
+        ("--shapes", "some"),
+        ("--limit", "0"),
+        ("--limit", "many"),
+        ("--queue", "ns/lender"),
+        ("--laws", "code"),
+        ("--workload", "pods.yaml", "--shapes", "all"),
+        ("--time-limit", "-1"),
     ],
 )
 def test_bad_use(
-    dump: Path, pods: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
+    dump: Path, pods: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(pods.parent)
-    assert said in refused("risk", dump, *options)
+    told(refused("risk", dump, *options))
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text",
     [
-        (PODS.replace("name: lender", "name: lendr"), 'did you mean "ns/lender"?'),
-        (PODS.replace("queue-name: lender", "other: lender"), "names no LocalQueue"),
-        (PODS.replace("kind: Pod", "kind: Pot"), "Pot of"),
-        (PODS.replace("name: two", "name: one"), "ns/pod-one is there already"),
-        (PODS.replace("gpu: 2", "gpu: two"), "document 2"),
-        ("a: [", "pods.yaml"),
-        ("just a text", "is not an object"),
+        PODS.replace("name: lender", "name: lendr"),
+        PODS.replace("queue-name: lender", "other: lender"),
+        PODS.replace("kind: Pod", "kind: Pot"),
+        PODS.replace("name: two", "name: one"),
+        PODS.replace("gpu: 2", "gpu: two"),
+        "a: [",
+        "just a text",
     ],
 )
-def test_bad_file(dump: Path, pods: Path, text: str, said: str) -> None:
+def test_bad_file(dump: Path, pods: Path, text: str) -> None:
     pods.write_text(text, encoding="utf-8")
-    assert said in refused("risk", dump, "--workload", pods)
+    told(refused("risk", dump, "--workload", pods))
 
 
 def test_yunikorn_has_no_manifests(pods: Path) -> None:
-    assert "a state of Kueue" in refused("risk", YUNIKORN, "--workload", pods)
+    told(refused("risk", YUNIKORN, "--workload", pods))
 
 
 def test_nothing_to_ask_about(tmp_path: Path) -> None:
     said = refused("risk", write(tmp_path, dump_of(queue("a", 1))), "--now", "2026-05-01T13:00:00Z")
-    assert "nothing is pending or runs" in said
+    told(said)

@@ -20,6 +20,7 @@ from planner.operations.kubectl.call import Kubectl, last_words, option
 from tests.batch.runs import wait_for
 from tests.conftest import FOR_EVER_S
 from tests.stand_in import REFUSED, StandIn, dies
+from tests.told import told
 
 HOSTILE = "$(touch x); y | z > w"
 
@@ -50,8 +51,9 @@ def test_no_value_is_no_option() -> None:
 
 def test_not_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(InputError, match="kubectl: is not on PATH"):
+    with pytest.raises(InputError) as caught:
         Kubectl()
+    told(caught.value)
 
 
 def test_cannot_be_started(kubectl: StandIn) -> None:
@@ -88,15 +90,17 @@ def test_timeout_kills_it_and_its_children(
     times = chain([0, 0], repeat(FOR_EVER_S))  # at the start, before it is heard, and then
     monkeypatch.setattr(call, "time", SimpleNamespace(monotonic=partial(next, times)))
     monkeypatch.setattr(call, "_WAIT_S", FOR_EVER_S)
-    with pytest.raises(InputError, match=r"had no answer.*it said: Unable to reach it yet"):
+    with pytest.raises(InputError) as caught:
         Kubectl(timeout_s=FOR_EVER_S).call("get", "configmaps")
+    told(caught.value)
     assert all(dies(pid) for pid in kubectl.pids())
 
 
 def test_timeout_is_of_all_calls_together(kubectl: StandIn) -> None:
     program = Kubectl(timeout_s=0)
-    with pytest.raises(InputError, match="when the 0 s were over"):
+    with pytest.raises(InputError) as caught:
         program.call("get", "configmaps", "kueue-manager-config")
+    told(caught.value)
     assert kubectl.folder.exists()
 
 
@@ -127,20 +131,23 @@ def test_output_is_bounded_over_all_calls(kubectl: StandIn) -> None:
     kubectl.answer("configmaps", prints="x" * 600)
     program = Kubectl(max_bytes=1000)
     assert len(program.call("get", "configmaps").output) == 600
-    with pytest.raises(ParseError, match="kubectl get configmaps: has more than the 1000 bytes"):
+    with pytest.raises(ParseError) as caught:
         program.call("get", "configmaps")
+    told(caught.value)
 
 
 def test_flood_ends_it(kubectl: StandIn) -> None:
     kubectl.answer("configmaps", floods=1)
-    with pytest.raises(ParseError, match="more than the 1 MiB"):
+    with pytest.raises(ParseError) as caught:
         Kubectl(max_bytes=2**20, timeout_s=FOR_EVER_S).call("get", "configmaps")
+    told(caught.value)
 
 
 def test_flood_on_standard_error_ends_with_the_time(kubectl: StandIn) -> None:
     kubectl.answer("configmaps", floods=2)
-    with pytest.raises(InputError, match="had no answer"):
+    with pytest.raises(InputError) as caught:
         Kubectl(timeout_s=1).call("get", "configmaps")
+    told(caught.value)
 
 
 def test_child_that_stays_is_not_waited_for(kubectl: StandIn) -> None:
@@ -159,7 +166,6 @@ def test_signal_is_its_code(kubectl: StandIn) -> None:
 
 
 def test_last_words_are_no_log_lines_and_no_warnings() -> None:
-    said = "The connection to the server localhost:8080 was refused - did you specify the right "
-    assert last_words(REFUSED) == f"{said}host or port?"
+    told(last_words(REFUSED))
     assert last_words("error: bad\nWarning: v1beta1 is deprecated\n\n") == "error: bad"
     assert last_words("Warning: only that\n") == ""

@@ -25,6 +25,7 @@ from tests.stand_in import (
     forbidden,
     no_such_type,
 )
+from tests.told import told
 
 ALL = ["--all-namespaces", "--output=json"]
 IN_NS = ["--namespace=ns", "--output=json"]
@@ -88,9 +89,8 @@ def test_configuration_of_another_name(kubectl: StandIn) -> None:
     assert words["configmaps"] == ("--namespace=elsewhere", "its-manager-config")
     assert words["deployments.apps"] == ("--namespace=elsewhere", "kueue-controller-manager")
     manager, note = dump.notes
-    assert manager.startswith("the cluster has no Deployment elsewhere/kueue-controller-manager: ")
-    assert note.startswith("the cluster has no ConfigMap elsewhere/its-manager-config: feature ga")
-    assert note.endswith("; --configuration names another one")
+    told(manager)
+    told(note)
 
 
 @pytest.mark.parametrize("value", ["", "name", "a/", "/b", "a/b/c", "-a/b", "a/-b", "a/b\n", "A/b"])
@@ -237,33 +237,31 @@ def test_failure_ends_those_that_still_run(kubectl: StandIn) -> None:
     kubectl.answer("configmaps", sleeps=True)
     kubectl.answer("deployments.apps", code=1, said="error: out of order\n")
     kubectl.answer("cohorts.kueue.x-k8s.io", code=1, said="error: broken\n", awaits="pids")
-    with pytest.raises(InputError, match=r"get cohorts\.kueue\.x-k8s\.io: failed: error: broken"):
+    with pytest.raises(InputError) as caught:
         take(without=set(OPTIONAL) - {"cohorts", "deployments", "configmaps"})
+    told(caught.value)
     assert all(dies(pid) for pid in kubectl.pids())
 
 
 @pytest.mark.parametrize(
-    ("prints", "error", "message"),
+    ("prints", "error"),
     [
-        ("", ParseError, "printed nothing"),
-        ("kubectl is now called kc\n", ParseError, "line 1 column 1: is not JSON"),
-        ('{"kind": "List", "items": [{"kind"', ParseError, "the text ends too early"),
-        ('{"kind": "List", "items": 7}', SchemaError, "items: 7 is not a list"),
-        ("[1]", SchemaError, "1 is not an object"),
-        ('{"items": []}', SchemaError, "an object without a kind"),
-        ("[]\n[]\n", ParseError, "printed 2 documents"),
-        ('{"kind": "List", "items": [NaN]}', ParseError, "is not JSON"),
-        ("[" * 1000, ParseError, "nested more than 200 deep"),
+        ("", ParseError),
+        ("kubectl is now called kc\n", ParseError),
+        ('{"kind": "List", "items": [{"kind"', ParseError),
+        ('{"kind": "List", "items": 7}', SchemaError),
+        ("[1]", SchemaError),
+        ('{"items": []}', SchemaError),
+        ("[]\n[]\n", ParseError),
+        ('{"kind": "List", "items": [NaN]}', ParseError),
+        ("[" * 1000, ParseError),
     ],
 )
-def test_what_is_no_list_of_objects(
-    kubectl: StandIn, prints: str, error: type[InputError], message: str
-) -> None:
+def test_what_is_no_list_of_objects(kubectl: StandIn, prints: str, error: type[InputError]) -> None:
     kubectl.answer("workloads.kueue.x-k8s.io", prints=prints)
     with pytest.raises(error) as raised:
         take()
-    assert str(raised.value).startswith("kubectl get workloads.kueue.x-k8s.io")
-    assert message in str(raised.value)
+    told(str(raised.value))
 
 
 def test_typed_list_will_do(kubectl: StandIn) -> None:
@@ -288,10 +286,7 @@ def test_what_may_be_forgone_does_not_fail_where_it_is_refused(kubectl: StandIn)
     )
     dump = take()
     assert "poddisruptionbudgets" not in dump.counts
-    assert (
-        "poddisruptionbudgets.policy may not be listed: no PodDisruptionBudget is looked at"
-        in dump.notes
-    )
+    told(dump.notes)
     kubectl.answer("namespaces", code=1, said=stand_in.forbidden("namespaces"))
     with pytest.raises(InputError, match="is forbidden"):
         take()

@@ -15,6 +15,7 @@ from tests.cli.running import call, cluster, refused
 from tests.cluster import PENDING, Object
 from tests.operations.kubectl.served import versioned
 from tests.stand_in import StandIn
+from tests.told import told
 
 ODD = ("--kubeconfig=x", "--server=https://evil.example", "-n", "a b", "UP", "x;id", "a\u202eb")
 
@@ -57,7 +58,7 @@ def test_a_plan_with_such_a_name_is_refused(  # noqa: PLR0913, PLR0917 - a table
     file.write_text(json.dumps(plan), "utf-8")
     state = [tmp_path / "cluster.json"] if command == "check" else []
     more = ["--dry-run"] if command == "apply" else []
-    assert "is no name that Kubernetes allows" in refused(command, *state, file, *more)
+    told(refused(command, *state, file, *more))
     assert kubectl.calls() == []
 
 
@@ -72,7 +73,7 @@ def test_a_dump_with_such_a_name_gives_no_command(tmp_path: Path, odd: str) -> N
     answer = json.loads(boosts.stdout)
     if any(one["workload"] == f"ns/{odd}" for one in answer["boosts"]):
         assert answer["commands"] == []
-        assert "is no name that Kubernetes allows" in answer["explanation"]
+        told(answer["explanation"])
 
 
 def test_names_in_commands_stand_after_the_options(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from tests.cluster import Object
 from tests.conftest import FOR_EVER_S, ROOT
 from tests.operations.kubectl.served import served, versioned
 from tests.operations.steer.world import gated, workload
+from tests.told import told
 
 pytestmark = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on PATH")
 PLACE = "/apis/kueue.x-k8s.io/v1beta2/namespaces/ns/workloads/first"
@@ -93,8 +94,9 @@ def test_a_proxy_that_has_ended_is_started_again(proxy: Proxy) -> None:
 def test_it_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     nowhere = tmp_path / "none"
-    with pytest.raises(InputError, match=r"kubectl proxy: failed: .*no such file"):
+    with pytest.raises(InputError) as caught:
         Hands(lambda: Kubectl(kubeconfig=str(nowhere))).find(WORKLOADS, "ns/first")
+    told(caught.value)
     with served([], tmp_path) as config:
         pass  # the server is gone by now
     hands = Hands(lambda: Kubectl(kubeconfig=str(config)))
@@ -102,9 +104,10 @@ def test_it_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         hands.find(WORKLOADS, "ns/first")
     hands.close()
     assert "refused" in str(raised.value)
-    assert raised.value.hint.startswith("--context and --kubeconfig choose the cluster")
-    with pytest.raises(InputError, match="is no name that Kubernetes allows"):
+    told(raised.value.hint)
+    with pytest.raises(InputError) as caught:
         hands.find(WORKLOADS, "ns/../../secrets")
+    told(caught.value)
 
 
 @pytest.mark.parametrize(("code", "kind"), [(403, Denied), (401, InputError), (500, InputError)])
@@ -113,8 +116,9 @@ def test_what_the_server_refuses(
 ) -> None:
     with served(items, tmp_path, before=lambda _, __: code) as config:
         hands = Hands(lambda: Kubectl(kubeconfig=str(config)))
-        with pytest.raises(kind, match="something is in the way") as raised:
+        with pytest.raises(kind) as raised:
             hands.patch([Marked(items[0]).boosted(1, "ns/other")])
+        told(raised.value)
         hands.close()
     assert isinstance(raised.value, Denied) == (code == 403)
 

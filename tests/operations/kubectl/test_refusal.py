@@ -8,6 +8,7 @@ from planner.operations.kubectl.kueue_dump import take_dump
 from planner.operations.kubectl.kueue_resource import RESOURCES
 from tests.conftest import FOR_EVER_S
 from tests.stand_in import REFUSED, StandIn, forbidden, no_such_type
+from tests.told import told
 
 WORKLOADS = "workloads.kueue.x-k8s.io"
 
@@ -24,16 +25,12 @@ def refused(kubectl: StandIn, resource: str, said: str, code: int = 1, **options
 @pytest.mark.parametrize("resource", [r.full_name for r in RESOURCES if not r.missing])
 def test_kueue_is_not_installed(kubectl: StandIn, resource: str) -> None:
     text = refused(kubectl, resource, no_such_type(resource))
-    assert text.startswith(f"kubectl get {resource}: Kueue is not installed in this cluster\n")
-    assert f"expected the resource type {resource}" in text
+    told(text)
 
 
 def test_forbidden_says_what_and_who_grants_it(kubectl: StandIn) -> None:
     text = refused(kubectl, WORKLOADS, forbidden(WORKLOADS))
-    assert "is forbidden: Error from server (Forbidden): workloads.kueue.x-k8s.io" in text
-    assert 'User "ada" cannot list resource "workloads"' in text
-    assert f"expected the right to list {WORKLOADS} in all namespaces" in text
-    assert "kubectl create clusterrole preemption-planner --verb=list" in text
+    told(text)
     assert f"--resource={WORKLOADS}," in text
     assert "--without" not in text
 
@@ -41,7 +38,7 @@ def test_forbidden_says_what_and_who_grants_it(kubectl: StandIn) -> None:
 def test_forbidden_but_not_needed(kubectl: StandIn) -> None:
     said = forbidden("limitranges")
     text = refused(kubectl, "limitranges", said, namespace="team-a")
-    assert "the right to list limitranges in namespace team-a" in text
+    told(text)
     assert "--without limitranges" in text
 
 
@@ -49,16 +46,9 @@ def test_all_that_is_forbidden_is_one_message(kubectl: StandIn) -> None:
     for resource in (WORKLOADS, "limitranges"):
         kubectl.answer(resource, code=1, said=forbidden(resource))
     text = refused(kubectl, "configmaps", forbidden("configmaps"), namespace="team-a")
-    assert text.startswith("kubectl get: is forbidden: Error from server (Forbidden): workloads")
+    told(text)
     assert "; and 2 more\n" in text
-    assert (
-        f"the right to list {WORKLOADS} in all namespaces; list limitranges in namespace team-a; "
-        "get configmaps in namespace kueue-system"
-    ) in text
-    assert "create clusterrole preemption-planner --verb=list" in text
-    assert "create role preemption-planner -n kueue-system --verb=get" in text
     assert text.count("create clusterrole ") == 1
-    assert text.endswith("; or do without some of them: --without limitranges --without configmaps")
 
 
 def test_forbidden_configuration(kubectl: StandIn) -> None:
@@ -67,8 +57,7 @@ def test_forbidden_configuration(kubectl: StandIn) -> None:
         'cannot get resource "configmaps" in API group "" in the namespace "kueue-system"\n'
     )
     text = refused(kubectl, "configmaps", said)
-    assert "the right to get configmaps in namespace kueue-system" in text
-    assert "kubectl create role preemption-planner -n kueue-system --verb=get" in text
+    told(text)
     assert "--resource-name=kueue-manager-config" in text
     assert "--without configmaps" in text
 
@@ -105,7 +94,7 @@ def test_other_failures_are_quoted(kubectl: StandIn, said: str, hint: str) -> No
 
 def test_optional_is_no_excuse_for_other_failures(kubectl: StandIn) -> None:
     text = refused(kubectl, "cohorts.kueue.x-k8s.io", "error: out of order\n")
-    assert "failed: error: out of order" in text
+    told(text)
 
 
 LOGGED = (
@@ -117,16 +106,14 @@ COHORTS = "cohorts.kueue.x-k8s.io"
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    "said",
     [
-        (forbidden(COHORTS), f"the right to list {COHORTS}"),
-        ("Error from server (InternalError): etcd timeout\n", "failed: Error from server (Int"),
+        forbidden(COHORTS),
+        "Error from server (InternalError): etcd timeout\n",
     ],
 )
-def test_what_is_logged_of_another_api_is_no_excuse(
-    kubectl: StandIn, said: str, expected: str
-) -> None:
-    assert expected in refused(kubectl, COHORTS, LOGGED + said)
+def test_what_is_logged_of_another_api_is_no_excuse(kubectl: StandIn, said: str) -> None:
+    told(refused(kubectl, COHORTS, LOGGED + said))
 
 
 def test_a_type_that_is_missing_beside_a_broken_api(kubectl: StandIn) -> None:
@@ -136,13 +123,14 @@ def test_a_type_that_is_missing_beside_a_broken_api(kubectl: StandIn) -> None:
 
 
 def test_says_nothing(kubectl: StandIn) -> None:
-    assert "ended with exit code 3 and gave no reason" in refused(kubectl, WORKLOADS, "", 3)
+    told(refused(kubectl, WORKLOADS, "", 3))
 
 
 def test_crash(kubectl: StandIn) -> None:
     kubectl.answer(WORKLOADS, killed=9)
-    with pytest.raises(InputError, match="ended with signal 9 and gave no reason"):
+    with pytest.raises(InputError) as caught:
         take_dump(Kubectl(timeout_s=FOR_EVER_S))
+    told(caught.value)
 
 
 def test_long_reasons_are_cut(kubectl: StandIn) -> None:

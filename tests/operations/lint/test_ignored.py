@@ -10,6 +10,7 @@ from planner.operations.lint import Lint, lint
 from planner.reader.kueue import read_kueue_objects
 from tests.cluster import NOW, Object, cohort, queue
 from tests.operations.lint.kueue_cases import CASES, TWO, listed
+from tests.told import told
 
 IGNORE = "preemption-planner.io/lint-ignore"
 FOUND = next(case.found for case in CASES if case.code == "KL-01")
@@ -56,14 +57,16 @@ def test_codes_that_are_named_do_not_count() -> None:
 
 @pytest.mark.parametrize("code", ["KL-1", "KL-99", "", "kl-01"])
 def test_other_codes_are_refused(code: str) -> None:
-    with pytest.raises(SchemaError, match="is no code") as caught:
+    with pytest.raises(SchemaError) as caught:
         looked(FOUND, ignore=[code])
+    told(caught.value)
     assert caught.value.where == "ignore"
 
 
 def test_one_text_is_no_list_of_codes() -> None:
-    with pytest.raises(SchemaError, match="a list of codes"):
+    with pytest.raises(SchemaError) as caught:
         looked(FOUND, ignore="KL-01")
+    told(caught.value)
 
 
 @pytest.mark.parametrize("codes", ["KL-11", " KL-01 , KL-11,", "KL-99,KL-11"])
@@ -136,8 +139,9 @@ def test_an_answer_with_a_baseline_is_a_baseline() -> None:
 
 
 def test_what_is_no_answer_is_no_baseline() -> None:
-    with pytest.raises(SchemaError, match=r"baseline: dict cannot be used"):
+    with pytest.raises(SchemaError) as caught:
         looked(FOUND, baseline={})
+    told(caught.value)
 
 
 def test_of_findings_alike_one_more_counts() -> None:

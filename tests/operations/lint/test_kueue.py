@@ -56,6 +56,7 @@ from tests.solver.test_outside_rules import (
     blocked_by_its_own_queue,
     waits_for_pods,
 )
+from tests.told import told
 
 PRIORITIES = (-1_000_000_000, -1, 0, 1, 6, 7, 8, 99, 100, 101, 1_000_000_000)
 CYCLES = 24
@@ -207,28 +208,21 @@ def test_what_is_admitted_beyond_the_nodes_finds_none(tmp_path: Path) -> None:
 def test_the_closest_rack_is_named() -> None:
     found = finding_of("KL-20")
     assert found.objects == ("workload/ns/pending", "clusterqueue/q", "topology/dc")
-    assert found.reason == (
-        "workload/ns/pending requires 5 pods of 4 gpu in one rack; even with nobody there the "
-        "largest, r1, has room for 4: it is never admitted, and nobody is preempted for it."
-    )
+    told(found.reason)
 
 
 @pytest.mark.parametrize(
-    ("workers", "gpus", "most"),
-    [(4, 4, 3), (1, 9, 0)],
+    ("workers", "gpus"),
+    [(4, 4), (1, 9)],
     ids=["it takes the place of a worker", "no node takes it"],
 )
-def test_a_leader_alone_makes_it_impossible(workers: int, gpus: int, most: int) -> None:
+def test_a_leader_alone_makes_it_impossible(workers: int, gpus: int) -> None:
     """Without it there would be room: a rack has two nodes of 8 GPUs."""
     group = {"required": RACK, "podSetGroupName": "group"}
     leader = pods("leader", 1, {"gpu": gpus}, group)
     asked = pending_pods(pods("workers", workers, {"gpu": 4}, group), leader)
     (found,) = (one for one in found_in(listed(*RACKS, room(), asked)) if one.code == "KL-20")
-    assert found.reason == (
-        f"workload/ns/pending requires {workers} pods of 4 gpu, and a leader of {gpus} gpu, in "
-        f"one rack; even with nobody there the largest, r1, has room for {most} beside the "
-        "leader: it is never admitted, and nobody is preempted for it."
-    )
+    told(found.reason)
     assert not admits(found.example.state, found.example.pending)
     alone = pending_pods(pods("workers", workers, {"gpu": 4}, {"required": RACK}))
     assert "KL-20" not in {one.code for one in found_in(listed(*RACKS, room(), alone))}
@@ -275,7 +269,7 @@ def test_alike_queues_are_one_finding() -> None:
     (found,) = found_in(dump)
     assert found.code == "KL-03"
     assert found.objects == tuple(f"clusterqueue/q{number}" for number in range(30))
-    assert "clusterqueue/q0 (and 29 more like it)" in found.reason
+    told(found.reason)
 
 
 def test_examples_are_small_and_hold_nothing_of_the_workloads() -> None:
@@ -454,15 +448,13 @@ def test_boosts_beyond_32_bits_stand_in_the_example(at: int, bound: int, name: s
 def test_who_would_find_nobody_either_does_not_starve() -> None:
     own = blocked_by_its_own_queue()
     assert found_starving(*own[:3], waits("p", "a", 5, 10)) == []
-    assert found_starving(own[0], own[2], waits("p", "a", 4, 10))[0].example.shows[-1] == (
-        "in its turn example/asks fits at once"
-    )
+    told(found_starving(own[0], own[2], waits("p", "a", 4, 10))[0].example.shows[-1])
 
 
 def test_many_behind_one_are_one_finding_of_few_objects() -> None:
     behind = (waits(f"w{number}", "a", 1, 5) for number in range(3_000))
     (found,) = found_starving(*blocked_by_its_own_queue(), *behind)
-    assert "workload/ns/p (and 3,000 more) is behind workload/ns/first" in found.reason
+    told(found.reason)
     assert len(found.objects) == 2 + MAX_TRIED
 
 
@@ -520,4 +512,4 @@ def test_the_remedy_for_a_workload_that_is_never_reached() -> None:
     after = planner.solve(edit(there, [text]), "ns/one")
     assert after.greedy is not None
     assert (after.held_back, after.greedy.in_the_way) == (None, ())
-    assert after.greedy.explanation == "Kueue admits it without preemption"
+    told(after.greedy.explanation)

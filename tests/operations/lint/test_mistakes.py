@@ -23,6 +23,7 @@ from tests.reference.cycles import strict
 from tests.reference.topology.racks import RACK, flavor, node, pods, room, topology
 from tests.reference.topology.racks import waits as pending_pods
 from tests.reports import reports
+from tests.told import told
 
 ONE = flavor(topology_name="")
 
@@ -51,13 +52,13 @@ def test_without_its_flavors_everything_is_found_all_the_same() -> None:
     assert codes(ONE, *BORROWING, *TWO) == ["KL-03"]
     assert codes(*BORROWING, *TWO) == ["KL-03", "KL-24"]
     assert found.objects == ("resourceflavor/default", "clusterqueue/a", "clusterqueue/b")
-    assert "as if it were there" in found.reason
+    told(found.reason)
 
 
 def test_a_flavor_that_is_called_almost_so_is_an_error() -> None:
     (found,) = looked(flavor("defualt", ""), queue("a", 4)).findings
     assert (found.code, found.severity) == ("KL-23", "error")
-    assert found.hint == 'did you mean "defualt"?'
+    told(found.hint)
     (found,) = looked(flavor("h100", ""), queue("a", 4)).findings
     assert (found.code, found.severity) == ("KL-24", "warning")
 
@@ -103,7 +104,7 @@ def test_a_check_that_is_not_active_makes_a_queue_inactive() -> None:
     off = with_condition([admission_check("prov", "c")], "False")
     answer = looked(ONE, off, *checked("prov"), *TWO)
     assert answer.findings == ()
-    assert 'its admission check "prov" is not active' in answer.notes[0]
+    told(answer.notes[0])
 
 
 @pytest.mark.parametrize(
@@ -124,9 +125,9 @@ def test_the_flavor_of_a_cohort_may_be_misspelt_too() -> None:
     quota = cohort("org", nominal=4)
     quota[0]["spec"]["resourceGroups"][0]["flavors"][0]["name"] = "defualt"
     (found,) = looked(ONE, quota, queue("a", 4, "org")).findings
-    assert (found.code, found.hint) == ("KL-23", 'did you mean "default"?')
+    told((found.code, found.hint))
     assert found.objects == ("resourceflavor/defualt", "cohort/org")
-    assert "no ClusterQueue can have that quota" in found.reason
+    told(found.reason)
     assert codes(flavor("defualt", ""), ONE, quota, queue("a", 4, "org")) == []
 
 
@@ -140,7 +141,7 @@ def test_a_cohort_that_nobody_is_in_is_said() -> None:
 def test_a_topology_may_be_misspelt() -> None:
     parts = (flavor(topology_name="cd"), *RACKS[2:], topology(name="cdd"), room())
     (found,) = (one for one in looked(*parts).findings if one.code == "KL-22")
-    assert found.hint == 'did you mean "cdd"?'
+    told(found.hint)
 
 
 def test_where_there_are_no_queues_nothing_was_examined() -> None:
@@ -167,7 +168,7 @@ def test_of_queues_that_the_dump_lacks_nothing_is_said() -> None:
 
 def test_a_stopped_queue_is_said_not_to_be_examined() -> None:
     answer = looked(ONE, queue("a", 4, "org", stop="Hold"), queue("b", 4, "org"), *TWO)
-    assert "ClusterQueue a is inactive: its stopPolicy is Hold" in answer.notes[0]
+    told(answer.notes[0])
 
 
 def test_a_queue_without_quota_is_said_to_have_none() -> None:
@@ -225,20 +226,18 @@ def test_a_topology_that_is_not_looked_at_is_said(parts: Any, lacks: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("parts", "who", "what"),
+    ("parts", "who"),
     [
-        ([queue("a", 4, lending=2)], "clusterqueue/a", "has lendingLimit and no cohort"),
-        ([cohort("c", nominal=4, borrowing=2), queue("a", 0, "c")], "cohort/c",
-         "has borrowingLimit and no parent"),
-        ([cohort("c", nominal=4, borrowing=2, lending=1)], "cohort/c",
-         "has borrowingLimit and lendingLimit and no parent"),
-        ([queue("a", 4, "org", lending=5)], "clusterqueue/a", "lendingLimit above its nominal"),
+        ([queue("a", 4, lending=2)], "clusterqueue/a"),
+        ([cohort("c", nominal=4, borrowing=2), queue("a", 0, "c")], "cohort/c"),
+        ([cohort("c", nominal=4, borrowing=2, lending=1)], "cohort/c"),
+        ([queue("a", 4, "org", lending=5)], "clusterqueue/a"),
     ],
 )  # fmt: skip
-def test_limits_that_kueue_refuses(parts: Any, who: str, what: str) -> None:
+def test_limits_that_kueue_refuses(parts: Any, who: str) -> None:
     (found,) = (one for one in looked(ONE, *parts).findings if one.code == "KL-25")
     assert found.objects == (who,)
-    assert what in found.reason
+    told(found.reason)
     assert found.severity == "error"
 
 
@@ -380,7 +379,7 @@ def test_priorities_that_stand_elsewhere_are_no_finding() -> None:
     answer = call("lint", "-", "--fail-on", "warning", "--format", "plain", stdin=text)
     assert answer.exit_code == 0
     assert "findings         0" in answer.stdout
-    assert "no workloads and no priority classes" in answer.stderr
+    told(answer.stderr)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def test_screen_is_as_stored(verb: str, style: int | str, monkeypatch: pytest.Mo
     monkeypatch.chdir(ROOT)
     how: Any = {"style": "plain"} if style == "plain" else {"width": style}
     screen = planner.render(answer(verb), **how)
-    test_golden.is_as_stored(screen, GOLDEN / f"{verb}-{style}.txt")
+    test_golden.fits_and_is_as_stored(screen, GOLDEN / f"{verb}-{style}.txt")
 
 
 @pytest.mark.skipif(not BROWSER, reason="no chromium on PATH to lay pages out")

@@ -16,6 +16,7 @@ from planner.state.yunikorn import YuniKornState
 from tests.cli.running import call
 from tests.conftest import YUNIKORN, recorded_root
 from tests.operations.rest.service import Answer, Said, as_json, core, error, serving
+from tests.told import told
 
 Json = dict[str, Any]
 QUICKSTART = YUNIKORN / "statedump.json"
@@ -203,7 +204,7 @@ def test_a_service_that_does_not_say_what_users_have(tmp_path: Path) -> None:
     with serving(core(dump)) as asked:
         result = call("snapshot", "--yunikorn", asked.url, "-o", tmp_path / "state.json")
     assert result.exit_code == 0
-    assert "the service does not say what users and groups have" in result.stderr
+    told(result.stderr)
 
 
 def test_before_yunikorn_1_7(tmp_path: Path) -> None:
@@ -235,7 +236,7 @@ def test_put_together_where_the_dump_is_not_to_be_had(
     with serving(behind_pages(core(dump, dump_at=None))) as asked:
         result = call("snapshot", "--yunikorn", asked.url, "-o", out)
     assert result.exit_code == 0
-    assert "put together from what it says of" in result.stderr
+    told(result.stderr)
     below = "/ws/v1/partition/default"
     # In the order of the core's own dump (webservice/state_dump.go, doStateDump): the queue of an
     # application that comes in between is there.
@@ -305,4 +306,4 @@ def test_options_of_kubectl_go_not_with_it(words: tuple[str, str]) -> None:
     with serving(page) as asked:
         result = call("snapshot", "--yunikorn", asked.url, *words)
     assert (result.exit_code, asked.paths) == (2, [])
-    assert "is for kubectl, and goes not with --yunikorn" in result.stderr
+    told(result.stderr)

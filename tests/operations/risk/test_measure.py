@@ -23,6 +23,7 @@ from tests.benchmarks.large import large
 from tests.cli.running import BIG, SMALL, cluster
 from tests.cluster import NOW, cohort, dump_of, pending, queue, running, state_of
 from tests.conftest import QUICKSTART, ROOT, YUNIKORN
+from tests.told import told
 from tests.yunikorn.building import read_yunikorn
 
 REGRESSIONS = sorted((ROOT / "instances" / "regressions").glob("kueue-*.yaml"))
@@ -95,8 +96,9 @@ def test_no_time_at_all() -> None:
 
 def test_named_preemptors_only() -> None:
     assert [one.preemptor for one in risk(small(), ["ns/pending"]).preemptors] == ["ns/pending"]
-    with pytest.raises(LookupFailed, match="no workload ns/nobody"):
+    with pytest.raises(LookupFailed) as caught:
         risk(small(), ["ns/nobody"])
+    told(caught.value)
 
 
 def test_those_of_a_file(tmp_path: Path) -> None:
@@ -131,7 +133,7 @@ def test_one_that_cannot_be_planned_for_stops_nobody() -> None:
     assert [one.preemptor for one in answer.preemptors] == ["ns/pending"]
     (skipped,) = answer.skipped
     assert skipped.preemptor == "ns/lost-again"
-    assert 'LocalQueue "ns/gone"' in skipped.reason
+    told(skipped.reason)
     assert not answer.is_proved
     with pytest.raises(InputError, match="ns/gone"):
         risk(state, shapes="running")
@@ -142,8 +144,9 @@ def test_amounts_that_wrap_around_in_an_older_release() -> None:
         queue("q", 2**63 - 1, within="LowerPriority"), running("x", "q", 2), pending("q", 3)
     )
     assert risk(read_objects(value, where="test", now=NOW), shapes="pending").is_proved
-    with pytest.raises(planner.PlannerError, match=r"Kueue 0\.17\.8 wraps around"):
+    with pytest.raises(planner.PlannerError) as caught:
         risk(read_objects(value, where="test", now=NOW, release="0.17.8"), shapes="pending")
+    told(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from tests.browser import BROWSER, SHIFT, Tab, browsing
 from tests.cli.running import another_pending, call, cluster
 from tests.conftest import FOR_EVER_S
 from tests.operations.serve.asking import Answer, ask, serving_at
+from tests.told import told
 
 pytestmark = pytest.mark.skipif(not BROWSER, reason="no chromium on PATH to work in the page")
 
@@ -178,7 +179,7 @@ def victims(tab: Tab) -> list[str]:
 
 def test_drop_choose_plan_and_change_a_quota_by_keys(tab: Tab) -> None:
     drop(tab, json.dumps(STATE))
-    assert status(tab) == "2 workloads pending: choose one."
+    told(status(tab))
     # What was read takes the focus to what comes next.
     assert tab.run("document.activeElement.value") == "ns/pending"
     tab.press(" ")
@@ -199,8 +200,8 @@ def test_drop_choose_plan_and_change_a_quota_by_keys(tab: Tab) -> None:
     edit = "clusterqueue/lender.quota.default/gpu.nominal=2"
     changed = planner.whatif(planner.read(STATE), [edit], "ns/pending")
     assert changed.optimum.no_longer == ("ns/big",)
-    assert tab.run(LINES)[0] == ["No longer a victim of the plan 1", "ns/big"]
-    assert status(tab).startswith("No longer a victim of the plan: 1. ")
+    told(tab.run(LINES)[0])
+    told(status(tab))
     assert changed.after.explanation in status(tab)
 
     tab.tab_to("[aria-label='Undo Nominal quota of lender']")
@@ -238,7 +239,7 @@ def test_a_dump_that_is_pasted_and_what_is_wrong_in_words(tab: Tab) -> None:
     tab.tab_to("#take")
     tab.press("Enter")
     said = tab.wait("document.getElementById('error').textContent")
-    assert said.startswith("what was pasted: line 2 column 1: is not YAML: ")
+    told(said)
     tab.press("Tab", SHIFT)
     tab.write(json.dumps(cluster()))
     tab.tab_to("#take")
@@ -250,10 +251,10 @@ def test_a_dump_that_is_pasted_and_what_is_wrong_in_words(tab: Tab) -> None:
     tab.write("many")
     said = tab.wait("document.getElementById('error').textContent")
     first, expected = said.split("\n")
-    assert first == 'Nominal quota of lender: "many" is not a Kubernetes quantity'
-    assert expected.startswith("  expected a number with an optional suffix n u m k M")
+    told(first)
+    told(expected)
     assert tab.run("document.activeElement.getAttribute('aria-invalid')") == "true"
-    assert status(tab) == "There is no answer: below is the last one."
+    told(status(tab))
     shown = "[...document.querySelectorAll('main article .kind')].map((one) => one.textContent)"
     assert tab.run(shown) == ["Preemption plan", "Explanation"]
     tab.write("2")
@@ -264,7 +265,7 @@ def test_a_dump_that_is_pasted_and_what_is_wrong_in_words(tab: Tab) -> None:
 def test_a_dump_that_cannot_be_read_leaves_the_one_before(tab: Tab) -> None:
     let_go(tab, "[]", "empty.json")
     said = tab.wait("document.getElementById('error').textContent")
-    assert said.startswith("empty.json: there are no objects in it")
+    told(said)
     assert tab.run("document.getElementById('example').checkVisibility()")
     drop(tab, json.dumps(cluster()))
     answered(tab, "Preemption plan", "Explanation")
@@ -273,8 +274,8 @@ def test_a_dump_that_cannot_be_read_leaves_the_one_before(tab: Tab) -> None:
     answered(tab, "What an edit changes")
     let_go(tab, "x" * (BOUNDS.max_bytes + 1), "large.json")
     said = tab.wait("document.getElementById('error').textContent")
-    assert said == "more than the 1000000 bytes that are read at most"
-    assert status(tab) == "There is no answer: below is the last one."
+    told(said)
+    told(status(tab))
     answered(tab, "What an edit changes")
     assert tab.run("document.querySelector('#loaded .name').textContent") == "cluster.json"
     assert tab.run("document.querySelectorAll('#edits li').length") == 1
@@ -318,7 +319,7 @@ def test_the_later_of_two_files_counts(tab: Tab) -> None:
     tab.run("globalThis.release()")
     rest(tab)
     assert tab.run("document.querySelector('#loaded .name').textContent") == "cluster.json"
-    assert status(tab) == "2 workloads pending: choose one."
+    told(status(tab))
 
 
 def rest(tab: Tab) -> None:
@@ -336,7 +337,7 @@ def test_an_edit_of_one_dump_asks_nothing_of_the_next(tab: Tab) -> None:
     let_go(tab, json.dumps(STATE), "next.json")
     rest(tab)
     assert tab.run("document.querySelector('#loaded .name').textContent") == "next.json"
-    assert status(tab) == "2 workloads pending: choose one."
+    told(status(tab))
 
 
 def test_an_emptied_field_shows_what_holds(tab: Tab) -> None:
@@ -360,7 +361,7 @@ def test_a_service_that_is_gone(tab: Tab) -> None:
     tab.run("(() => { document.getElementById('pasted').value = '{}'; })()")
     tab.run("document.getElementById('take').click()")
     said = tab.wait("document.getElementById('error').textContent")
-    assert "Is planner serve still running" in said
+    told(said)
 
 
 def test_hostile_names_are_text(tab: Tab) -> None:
@@ -456,4 +457,4 @@ def test_the_files_and_what_they_may_load() -> None:
         assert "@import" not in text
         assert not any(word in text for word in ("innerHTML", "insertAdjacentHTML", "eval("))
     assert "unsafe" not in policy
-    assert policy.startswith("default-src 'none'; script-src 'self';")
+    told(policy)

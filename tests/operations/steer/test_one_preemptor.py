@@ -20,8 +20,7 @@ from planner.operations.watch.record import Note
 from planner.state.kueue_workload import BOOST_ANNOTATION
 from tests.cluster import FLAVOR, KUEUE, Object, cohort, queue, running
 from tests.operations.steer.world import LEASE, World, gated, settings, settled, workload
-
-FOR_EVER = Policy(patience_s=1e9)
+from tests.told import told
 
 
 def parts(*more: list[Object], gates: dict[str, bool] | None = None) -> list[Object]:
@@ -98,7 +97,7 @@ def test_a_boost_of_somebody_else_is_not_touched(otherwise: str) -> None:
     assert world.find("ns/saved")["metadata"]["annotations"][BOOST_ANNOTATION] == "0"
     expected = {"ns/first": {"ns/late"}} if otherwise == "kueue" else {}
     assert world.first_decisions() == expected
-    assert "has a boost already" in world.acts("plan")[0].why
+    told(world.acts("plan")[0].why)
 
 
 def test_one_of_a_tree_at_a_time() -> None:
@@ -195,7 +194,7 @@ def test_only_who_holds_the_lease_acts() -> None:
     opened = world.acts("open")
     assert opened
     assert world.decisions[0][0] >= LEASE_S  # the other one is gone, and never renews it
-    assert [one.text for one in world.lines if isinstance(one, Note)][-1] == "this one acts"
+    told([one.text for one in world.lines if isinstance(one, Note)][-1])
     other_again = Lease(world.hands, "preemption-planner-steer/steer", "other", lambda: world.now_s)
     assert not other_again.keep()
     mine.leave()
@@ -251,23 +250,26 @@ def test_without_a_lease_object_it_says_what_makes_one() -> None:
     world = blocked()
     world.items = [one for one in world.items if one["kind"] != "Lease"]
     lease = Lease(world.hands, "preemption-planner-steer/steer", "mine", lambda: world.now_s)
-    with pytest.raises(InputError, match="planner steer --manifests"):
+    with pytest.raises(InputError) as caught:
         world.steer(lease=lease)
-    with pytest.raises(InputError, match="is no name that Kubernetes allows"):
+    told(caught.value)
+    with pytest.raises(InputError) as caught:
         Lease(world.hands, "--x/steer", "mine", lambda: 0.0)
+    told(caught.value)
 
 
 @pytest.mark.parametrize("what", ["workloads.kueue.x-k8s.io", "workloads.kueue.x-k8s.io/status"])
 def test_a_missing_right_ends_it_with_the_cure(what: str) -> None:
     world = blocked(until_s=10, forbidden=frozenset({what}))
-    with pytest.raises(InputError, match="planner steer --manifests"):
+    with pytest.raises(InputError) as caught:
         world.steer()
+    told(caught.value)
     assert world.decisions == []
     lease = "preemption-planner-steer/steer"
     found = {one.what: one for one in findings(world.state(), world.hands, lease)}
     missing = found[f"the right to patch {what}"]
     assert not missing.holds
-    assert "bind the ClusterRole preemption-planner-steer" in missing.cure
+    told(missing.cure)
     assert world.boosts() == {}
 
 
@@ -292,17 +294,16 @@ def test_what_is_there_and_what_is_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gates", "image", "said"),
+    ("gates", "image"),
     [
-        ({}, "kueue:v0.16.4", "Kueue 0.16.4 has neither preemption gates nor priority boosts"),
-        ({}, "kueue:v0.18.6", "MultiKueueOrchestratedPreemption and PriorityBoost off"),
-        ({"PriorityBoost": True}, "kueue:v0.18.6", "MultiKueueOrchestratedPreemption off"),
+        ({}, "kueue:v0.16.4"),
+        ({}, "kueue:v0.18.6"),
+        ({"PriorityBoost": True}, "kueue:v0.18.6"),
     ],
 )
-def test_a_kueue_that_cannot_be_steered_is_refused(
-    gates: dict[str, bool], image: str, said: str
-) -> None:
+def test_a_kueue_that_cannot_be_steered_is_refused(gates: dict[str, bool], image: str) -> None:
     items = [one for one in parts() if one["kind"] not in {"ConfigMap", "Deployment"}]
     world = World([*items, *settings(gates, image)])
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError) as caught:
         world.steer()
+    told(caught.value)

@@ -6,7 +6,6 @@ An ordinary run has a sample of the made-up ones.
 import copy
 from random import Random
 
-from planner.operations.steer.kueue.decide import Policy
 from planner.operations.steer.kueue.loop import released
 from planner.operations.steer.record import Act, Steered
 from tests.conftest import TEST_ALL
@@ -15,7 +14,6 @@ from tests.operations.steer.world import World, gated, population, settled, work
 QUIET = range(60 if TEST_ALL else 6)
 CHURN = range(200 if TEST_ALL else 8)
 KILLS = range(100 if TEST_ALL else 6)
-FOR_EVER = Policy(patience_s=1e9)
 
 
 def made(seed: int) -> Random:

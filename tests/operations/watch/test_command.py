@@ -20,6 +20,7 @@ from tests.conftest import ROOT
 from tests.operations.kubectl.served import served, versioned
 from tests.published import validator
 from tests.stand_in import CONFIGURATION, MANAGER
+from tests.told import told
 
 real_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on PATH")
 PAGE = ROOT.joinpath("docs", "how-to", "watch" + ".md")
@@ -93,7 +94,7 @@ def test_what_does_not_go_together(dumps: Path, monkeypatch: pytest.MonkeyPatch)
         assert (done.exit_code, f"{option} is for a cluster" in done.stderr) == (2, True)
     with monkeypatch.context() as environment:
         environment.setenv("PLANNER_WATCH_RECORD", str(dumps / "x"))
-        assert "dumps are kept already" in call("watch", dumps).stderr
+        told(call("watch", dumps).stderr)
     for text in ("9100", ":x", ":70000", ":-1"):
         assert call("watch", dumps, "--metrics", text).exit_code == 2
     assert address(":9100") == ("127.0.0.1", 9100)
@@ -102,9 +103,7 @@ def test_what_does_not_go_together(dumps: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_without_the_library(dumps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
-    assert "pip install 'preemption-planner[operations]'" in refused(
-        "watch", dumps, "--metrics", ":0"
-    )
+    told(refused("watch", dumps, "--metrics", ":0"))
 
 
 def counted(dumps: Path) -> Figures:

@@ -16,6 +16,7 @@ from planner.research.bench.summary import FACTORS, profiles, standings
 from planner.research.rivals.table import RIVALS
 from tests.cli.running import call, refused
 from tests.research.bench.suites import FOLDER, SUITE, part
+from tests.told import told
 
 CASES = ("classical-small-1", "elastic-1", "yunikorn-small-2")
 FEW = ("greedy", "restarts", "search")
@@ -59,15 +60,15 @@ def test_two_runs_differ_in_their_times_alone(suite: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("suite", "found"),
+    "suite",
     [
-        ("/dev/zero", "is neither a file nor a directory"),
-        ("instances/bench", "is a directory"),
-        ("instances/bench/none.json", "there is no such file"),
+        "/dev/zero",
+        "instances/bench",
+        "instances/bench/none.json",
     ],
 )
-def test_what_is_no_file_is_not_read_to_its_end(suite: str, found: str) -> None:
-    assert found in refused("bench", suite, "--quick")
+def test_what_is_no_file_is_not_read_to_its_end(suite: str) -> None:
+    told(refused("bench", suite, "--quick"))
 
 
 def test_a_run_that_was_stopped_goes_on(suite: Path, tmp_path: Path) -> None:
@@ -88,7 +89,7 @@ def test_a_run_of_another_suite_does_not_go_on(suite: Path, tmp_path: Path) -> N
     ran(suite, *ONE, "--jobs", "1", "--results", results)
     other = part(tmp_path, CASES, version="2")
     said = refused("bench", other, *ONE, "--results", results, "--resume")
-    assert "is the header of another run: version is" in said
+    told(said)
 
 
 def test_a_run_under_other_limits_does_not_go_on(suite: Path, tmp_path: Path) -> None:
@@ -96,7 +97,7 @@ def test_a_run_under_other_limits_does_not_go_on(suite: Path, tmp_path: Path) ->
     words = (suite, *ONE, "--results", results)
     ran(*words, "--state-time-limit", "1000")
     said = refused("bench", *words, "--state-time-limit", "2000", "--resume")
-    assert "is the header of another run: limits.seconds is 1000.0" in said
+    told(said)
 
 
 def test_a_case_that_is_not_in_the_quick_run_is_refused(tmp_path: Path) -> None:
@@ -104,7 +105,7 @@ def test_a_case_that_is_not_in_the_quick_run_is_refused(tmp_path: Path) -> None:
     file = part(tmp_path, (*CASES, slow))
     for more in ((), ("--case", CASES[0])):
         said = refused("bench", file, "--quick", "--jobs", "1", "--case", slow, *more)
-        assert f'case: "{slow}" is not in the quick run' in said
+        told(said)
         assert CASES[1] in said
 
 
@@ -117,9 +118,9 @@ def test_patterns_name_cases_and_rivals(tmp_path: Path) -> None:
     rows = json.loads(result.stdout)["rows"]
     chosen = [(case, rival) for case in CASES[:2] for rival in ("greedy", "search")]
     assert [*dict.fromkeys((row["case"], row["rival"]) for row in rows)] == chosen
-    assert result.stderr == "note: 4 answers, some 2 s of processor time\n"
+    told(result.stderr)
     said = refused("bench", file, "--quick", "--case", f"{slow[:-1]}?")
-    assert "is not in the quick run" in said
+    told(said)
 
 
 def test_a_run_says_how_long_it_takes() -> None:
@@ -136,10 +137,7 @@ def test_a_run_says_how_long_it_takes() -> None:
     for quick in (True, False):
         with pytest.raises(BegunError):
             bench(FOLDER / "suite.json", Settings(), quick=quick, notice=notice)
-    assert said == [
-        "658 answers, some 198 s of processor time",
-        "1,078 answers, some 3,773 s of processor time",
-    ]
+    told(said)
 
 
 def test_a_run_that_is_stopped_says_what_is_kept(
@@ -152,9 +150,9 @@ def test_a_run_that_is_stopped_says_what_is_kept(
     rows = tmp_path / "rows.jsonl"
     kept = call("bench", suite, "--results", rows)
     assert kept.exit_code == 130
-    assert f"stopped: {rows} has what is done; --resume goes on with it\n" in kept.stderr
+    told(kept.stderr)
     lost = call("bench", suite)
-    assert "stopped: --results FILE would have kept what was done\n" in lost.stderr
+    told(lost.stderr)
 
 
 def test_a_terminal_shows_how_many_answers_are_done(
@@ -172,7 +170,7 @@ def test_a_terminal_shows_how_many_answers_are_done(
 def test_no_file_of_a_run_is_written_twice(suite: Path, tmp_path: Path, option: str) -> None:
     rows = tmp_path / "rows.csv"
     said = refused("bench", suite, *ONE, "--jobs", "1", "--results", rows, option, rows)
-    assert "is the file of --results, too" in said
+    told(said)
     assert not rows.exists()
 
 
@@ -208,16 +206,16 @@ def test_parquet_has_the_same_rows(suite: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    "words",
     [
-        (("--rival", "nobody"), 'there is no rival "nobody"'),
-        (("--case", "nowhere"), 'there is no case "nowhere"'),
-        (("--table", "rows.txt"), "is of no known kind"),
-        (("--resume",), "--resume needs --results"),
+        ("--rival", "nobody"),
+        ("--case", "nowhere"),
+        ("--table", "rows.txt"),
+        ("--resume",),
     ],
 )
-def test_what_is_refused(suite: Path, words: tuple[str, ...], said: str) -> None:
-    assert said in refused("bench", suite, *words)
+def test_what_is_refused(suite: Path, words: tuple[str, ...]) -> None:
+    told(refused("bench", suite, *words))
 
 
 @pytest.mark.parametrize(
@@ -300,7 +298,7 @@ def test_a_record_of_another_objective_is_refused(suite: Path, tmp_path: Path) -
     other.write_text(json.dumps(value), encoding="utf-8")
     found = ran(other, "--jobs", "1", "--rival", "greedy", "--case", CASES[0], code=2)
     assert [one["outcome"] for one in found["failures"]] == ["failed"]
-    assert "it has the levels workloads, unfairness" in found["failures"][0]["detail"]
+    told(found["failures"][0]["detail"])
 
 
 def row_of(rival: str, case: str, seconds: float, **changes: Any) -> Row:

@@ -14,6 +14,7 @@ from planner.state.kueue import State
 from tests.batch.runs import wait_for
 from tests.cli.running import call, command, environment, refused
 from tests.conftest import FOR_EVER_S
+from tests.told import told
 
 SMALL = ("generate", "small", "--seed", "3")
 
@@ -26,7 +27,7 @@ def test_standard_output_is_a_dump(tmp_path: Path) -> None:
     assert solved.exit_code == 0
     assert json.loads(solved.stdout)["greedy"]["victims"]
     file = tmp_path / "cluster.json"
-    assert call(*SMALL, "-o", file).stderr == "generate: 1 state of small, from seed 3 on\n"
+    told(call(*SMALL, "-o", file).stderr)
     assert file.read_text() == result.stdout
 
 
@@ -107,26 +108,26 @@ def test_a_folder_may_have_any_name_and_a_suffix_any_case(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "options",
     [
-        (("flat", "--workloads", "0"), "--workloads: 0 is outside the limits\n  expected 1 to"),
-        (("flat", "--fences", "3"), "--fences: there is no such knob for Kueue"),
-        (("yunikorn", "--shapes", "kueue-baseline"), "--shapes: 'kueue-baseline' is not one of"),
-        (("flat", "--cohorts", "9"), "--cohorts: 9 root cohorts for 6 queues"),
-        (("flat", "--seed", "-1"), "--seed: -1 is outside the limits"),
-        (("nonesuch",), "'nonesuch' is not one of"),
-        ((), "Missing argument 'PRESET'. Choose from: flat, small, "),
-        (("flat", "--count", "2", "-o", "two.json"), "holds one state, and there are several"),
-        (("flat", "--count", "2", "-o", "TWO.JSON"), "holds one state, and there are several"),
-        (("flat", "-o", "one.txt"), "-o one.txt: no state is written as .txt\n  expected a name"),
-        (("flat", "-o", "one.json.gz"), "-o one.json.gz: no state is written as .gz"),
+        ("flat", "--workloads", "0"),
+        ("flat", "--fences", "3"),
+        ("yunikorn", "--shapes", "kueue-baseline"),
+        ("flat", "--cohorts", "9"),
+        ("flat", "--seed", "-1"),
+        ("nonesuch",),
+        (),
+        ("flat", "--count", "2", "-o", "two.json"),
+        ("flat", "--count", "2", "-o", "TWO.JSON"),
+        ("flat", "-o", "one.txt"),
+        ("flat", "-o", "one.json.gz"),
     ],
 )
 def test_what_cannot_be_is_refused(
-    options: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     said = refused("generate", *options)
-    assert message in said
+    told(said)
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []

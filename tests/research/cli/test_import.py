@@ -19,6 +19,7 @@ from tests.research.import_.files import (
     pending_of,
     write,
 )
+from tests.told import told
 
 OPENB = ("openb", PODS, "--nodes", NODES, "--workloads", 60)
 
@@ -41,7 +42,7 @@ def test_one_state_goes_on_to_the_planner() -> None:
 
 def test_counts_go_to_standard_error() -> None:
     result = call("import", *map(str, OPENB), "--instants", "2")
-    assert result.stderr.splitlines() == ["import: 400 rows, 363 ran", "import: 2 states"]
+    told(result.stderr.splitlines())
     assert len(result.stdout.splitlines()) == 2
     assert PODS.read_text().count(",Running,") == 363
 
@@ -142,10 +143,7 @@ def test_every_knob_turns_something() -> None:
 def test_bad_row_is_one_message(tmp_path: Path) -> None:
     path = write(tmp_path, PHILLY_HEADER, "2017-10-09 07:01:55,66.0,many,11cb48")
     said = refused("import", "philly", path)
-    assert said == (
-        f'error: {path}: line 2, column num_gpus: "many" stands here\n'
-        "  expected a whole number from 0 to 100000\n"
-    )
+    told(said)
 
 
 def test_bad_rows_are_counted_if_you_like(tmp_path: Path) -> None:
@@ -155,49 +153,46 @@ def test_bad_rows_are_counted_if_you_like(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert result.stdout == imported("philly", PHILLY)
     first, second, expected, last = result.stderr.splitlines()
-    assert first == "import: 502 rows, 500 ran, 2 cannot be used"
-    assert second == f"warning: the first row passed over: {path}: line 502: 1 fields stand here"
-    assert expected == "  expected 5 fields, as line 1"
+    told(first)
+    told(second)
+    told(expected)
     assert last == "import: 1 state"
 
 
 @pytest.mark.parametrize(
-    ("args", "message"),
+    "args",
     [
-        (("philly", PHILLY, "--nodes", NODES), "--nodes goes with openb"),
-        (("openb", PODS), "openb needs its node list, --nodes FILE"),
-        ((*OPENB, "--shapes", PODS), "--shapes goes with philly"),
-        (("philly", "missing.csv"), "missing.csv: cannot be read"),
-        (("philly", PHILLY, "--factor", "2:1"), "'2:1' is not LOW:HIGH"),
-        (("philly", PHILLY, "--factor", "1"), "'1' is not two numbers with a colon"),
-        (("philly", PHILLY, "--priorities", "0.5:1"), "'0.5:1' is not PRIORITY:WEIGHT"),
-        (("philly", PHILLY, "--priorities", "1:0"), "priorities: the weights cannot be used"),
-        (("philly", PHILLY, "--at", "0001-01-01T00:00:00Z"), "is before 1970"),
-        (("philly", PHILLY, "--at", "2025-03-08"), "RFC 3339"),
-        (
-            ("philly", PHILLY, "--at", "1999-01-01T00:00:00Z"),
-            "nobody holds a GPU at any of the moments",
-        ),
+        ("philly", PHILLY, "--nodes", NODES),
+        ("openb", PODS),
+        (*OPENB, "--shapes", PODS),
+        ("philly", "missing.csv"),
+        ("philly", PHILLY, "--factor", "2:1"),
+        ("philly", PHILLY, "--factor", "1"),
+        ("philly", PHILLY, "--priorities", "0.5:1"),
+        ("philly", PHILLY, "--priorities", "1:0"),
+        ("philly", PHILLY, "--at", "0001-01-01T00:00:00Z"),
+        ("philly", PHILLY, "--at", "2025-03-08"),
+        ("philly", PHILLY, "--at", "1999-01-01T00:00:00Z"),
     ],
 )
-def test_what_cannot_be_used(args: tuple[str | Path, ...], message: str) -> None:
-    assert message in refused("import", *map(str, args))
+def test_what_cannot_be_used(args: tuple[str | Path, ...]) -> None:
+    told(refused("import", *map(str, args)))
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
+    "name",
     [
-        ("one.json", "holds one state, and there are several"),
-        ("full", "is a folder that is not empty"),
-        ("there.csv", "is not a folder"),
-        ("no/folder.jsonl", "there is no folder"),
+        "one.json",
+        "full",
+        "there.csv",
+        "no/folder.jsonl",
     ],
 )
-def test_where_states_cannot_go(tmp_path: Path, name: str, message: str) -> None:
+def test_where_states_cannot_go(tmp_path: Path, name: str) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "there.json").touch()
     (tmp_path / "there.csv").touch()
-    assert message in refused("import", "philly", PHILLY, "--instants", "2", "-o", tmp_path / name)
+    told(refused("import", "philly", PHILLY, "--instants", "2", "-o", tmp_path / name))
 
 
 def test_nothing_is_left_of_a_run_that_fails(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from tests.conftest import FOR_EVER_S
 from tests.reference.cycles import waits
 from tests.research.simulate.test_loops import pair
 from tests.test_regressions import ZOO
+from tests.told import told
 
 LOOP = ZOO / "kueue-14543-outside-the-strategies.yaml"
 YUNIKORN = ZOO.parent / "yunikorn" / "quickstart"
@@ -64,14 +65,9 @@ def test_a_loop_is_a_finding(tmp_path: Path) -> None:
 def test_table_and_plain_tell_the_story() -> None:
     sentence = "blue/wants-ten of blue preempts red/train of red (InCohortFairSharing)"
     table = call("simulate", LOOP, "--format", "table", env={"COLUMNS": "200"}).stdout
-    assert "LOOP 1: 1 eviction in 31s, and so on for ever" in table
-    assert sentence in table
-    assert "Kueue's own greedy choice" in table
-    assert "Run times   unknown for 2 workloads, taken as endless; --script FILE gives" in table
+    told(table)
     plain = call("simulate", LOOP).stdout.splitlines()
-    assert [line for line in plain if line.startswith("loop ")] == [
-        "loop             1 first_s=0 period_s=31 cycles=3 rounds=1 endless=yes evictions=1"
-    ]
+    told([line for line in plain if line.startswith("loop ")])
     assert any(line.startswith("story") and sentence in line for line in plain)
 
 
@@ -79,7 +75,7 @@ def test_the_optimum_decides_instead() -> None:
     """The Cohort object wakes whom it sends away, so that all goes round with it, too."""
     result = call("simulate", LOOP, "--decider", "optimum")
     assert result.exit_code == 1
-    assert "objective        no-regret" in result.stdout
+    told(result.stdout)
     assert "total_evictions  5" in result.stdout
 
 
@@ -97,8 +93,7 @@ def test_a_script(dump: Path, tmp_path: Path) -> None:
     result = call("simulate", dump, "--script", script)
     assert "took part" not in result.stderr
     plain = result.stdout
-    assert "event            130 finished ns/high " in plain
-    assert "event            3831 finished ns/low " in plain
+    told(plain)
     assert "endless_runs     0" in plain
     assert "Run times" not in call("simulate", dump, "--script", script, "--format", "table").stdout
     as_json = tmp_path / "week.json"
@@ -110,7 +105,7 @@ def test_a_script(dump: Path, tmp_path: Path) -> None:
     rules.append({"name": "ns/*", "checkpoint_seconds": 7})
     as_json.write_text(json.dumps({"workload": rules}), encoding="utf-8")
     said = call("simulate", dump, "--script", as_json).stderr
-    assert said == f"warning: {as_json}: ns/lwo names nobody who took part\n"
+    told(said)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +139,7 @@ def test_bad_scripts(dump: Path, tmp_path: Path, name: str, text: str, says: str
 def test_a_long_name_in_a_script_is_cut_short(tmp_path: Path, state: Path) -> None:
     script = write(tmp_path, {"arrival": [{"like": "a/" + "x" * 100_000}]}, "script.json")
     said = refused("simulate", state, "--script", script)
-    assert said.startswith(f"error: {script}: arrival.like: there is no ")
+    told(said)
     assert len(said) < 1000
 
 

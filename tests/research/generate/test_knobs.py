@@ -23,6 +23,7 @@ from tests.conftest import examples
 from tests.kueue_state import reserved_at
 from tests.research.generate.consistency import complaints, yunikorn_complaints
 from tests.research.generated import generated
+from tests.told import told
 
 Measure = Callable[[State], float]
 YuniKornMeasure = Callable[[YuniKornState], float]
@@ -282,33 +283,35 @@ def test_limits_are_kept(record: type[KueueKnobs | YuniKornKnobs]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("preset", "knobs", "message"),
+    ("preset", "knobs"),
     [
-        ("flat", {"cohorts": 7}, "cohorts: 7 root cohorts for 6 queues"),
-        ("flat", {"depth": 6, "branches": 5}, "branches: 6 levels with 5 branches"),
-        ("flat", {"depth": 0, "limits": 10}, "depth: limits and pools need a cohort"),
-        ("flat", {"flavors": 5, "workloads": 3}, "flavors: 3 workloads for 5 flavors"),
-        ("flat", {"fits": True, "beyond": 10}, "fits"),
-        ("flat", {"hard": 10, "evicted": 10}, "hard"),
-        ("flat", {"hard": 10, "reclaim": "Never"}, "hard: .* reclaim Never permits none"),
-        ("no-cohort", {"hard": 10, "within": "Never"}, "hard: .* within Never permits none"),
-        ("small", {"workloads": 2, "pool": 50, "fill": 50}, "victims: the preemptor fits"),
-        ("flat", {"fences": 10}, "fences: there is no such knob for Kueue"),
-        ("yunikorn", {"flavors": 2}, "flavors: there is no such knob for YuniKorn"),
-        ("yunikorn", {"hard": 10, "fill": 90}, "hard: hard states need full nodes"),
-        ("yunikorn", {"hard": 10, "victims": 20}, "hard: 20 small pods"),
-        ("nonesuch", {}, "there is no preset 'nonesuch'"),
+        ("flat", {"cohorts": 7}),
+        ("flat", {"depth": 6, "branches": 5}),
+        ("flat", {"depth": 0, "limits": 10}),
+        ("flat", {"flavors": 5, "workloads": 3}),
+        ("flat", {"fits": True, "beyond": 10}),
+        ("flat", {"hard": 10, "evicted": 10}),
+        ("flat", {"hard": 10, "reclaim": "Never"}),
+        ("no-cohort", {"hard": 10, "within": "Never"}),
+        ("small", {"workloads": 2, "pool": 50, "fill": 50}),
+        ("flat", {"fences": 10}),
+        ("yunikorn", {"flavors": 2}),
+        ("yunikorn", {"hard": 10, "fill": 90}),
+        ("yunikorn", {"hard": 10, "victims": 20}),
+        ("nonesuch", {}),
     ],
 )
-def test_knobs_that_cannot_be(preset: str, knobs: Mapping[str, object], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_knobs_that_cannot_be(preset: str, knobs: Mapping[str, object]) -> None:
+    with pytest.raises(InputError) as caught:
         generate(preset, 0, **knobs)
+    told(caught.value)
 
 
 def test_a_seed_is_a_number() -> None:
     text: Any = "1"
-    with pytest.raises(InputError, match="seed: '1' is no whole number"):
+    with pytest.raises(InputError) as caught:
         generate("flat", text)
+    told(caught.value)
 
 
 LARGEST = {

@@ -24,6 +24,7 @@ from tests.conftest import TEST_ALL
 from tests.hash_seeds import printed
 from tests.research.generate.consistency import complaints, yunikorn_complaints
 from tests.research.generated import generated
+from tests.told import told
 
 LARGE = ("kueue-baseline", "kueue-large-scale", "large", "huge", "yunikorn-large")
 """At their real size too large to try many of."""
@@ -319,13 +320,14 @@ def test_nothing_else_changes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("preset", "knobs", "words"),
+    ("preset", "knobs"),
     [
-        ("kueue-baseline", {"topology": True}, "have no GPUs"),
-        ("large", {"topology": True}, "at most 5000"),
-        ("flat", {"fragmentation": 10}, "there are no nodes"),
+        ("kueue-baseline", {"topology": True}),
+        ("large", {"topology": True}),
+        ("flat", {"fragmentation": 10}),
     ],
 )
-def test_what_cannot_be_is_refused(preset: str, knobs: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
+def test_what_cannot_be_is_refused(preset: str, knobs: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as caught:
         generate(preset, **knobs)
+    told(caught.value)

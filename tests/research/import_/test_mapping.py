@@ -42,6 +42,7 @@ from tests.research.import_.files import (
     states,
     write,
 )
+from tests.told import told
 
 NODES = ("sn,cpu_milli,memory_mib,gpu,model", "a,64000,262144,2,P100", "b,96000,393216,8,G2")
 
@@ -100,8 +101,9 @@ def test_shapes_of_more_than_a_thousand_pods_are_a_sample(tmp_path: Path) -> Non
 
 def test_shapes_of_no_pod(tmp_path: Path) -> None:
     path = write(tmp_path, "cpu_milli,memory_mib,num_gpu,gpu_milli", "1,1,1,500")
-    with pytest.raises(InputError, match="no pod has a whole GPU"):
+    with pytest.raises(InputError) as caught:
         read_shapes(path)
+    told(caught.value)
 
 
 def test_openb_row(tmp_path: Path) -> None:
@@ -369,5 +371,6 @@ def test_drawn_jobs_come_as_fast_as_so_many_end() -> None:
 
 @pytest.mark.parametrize("follow_s", [-1, 400 * 86_400])
 def test_a_year_is_followed_at_most(follow_s: int) -> None:
-    with pytest.raises(InputError, match="cannot be used"):
+    with pytest.raises(InputError) as caught:
         Knobs(follow_s=follow_s)
+    told(caught.value)

@@ -18,6 +18,7 @@ from planner.research.import_.sample import Outline, sampled
 from planner.research.import_.traces import MAX_LINE, usable
 from tests.conftest import TEST_ALL
 from tests.research.import_.files import PHILLY_HEADER, PODS_HEADER, openb, states, write
+from tests.told import told
 
 GOOD = "2017-10-09 07:01:55,66.0,1,11cb48"
 
@@ -44,34 +45,34 @@ def test_gzip_and_byte_order_mark(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "place", "found", "expected"),
+    ("row", "found"),
     [
-        ("2017-10-09 07:01:55,x,1,a", "column duration", '"x" stands', "a number of seconds"),
-        ("2017-10-09 07:01:55,-1,1,a", "column duration", '"-1" stands', "a number of seconds"),
-        ("2017-10-09 07:01:55,nan,1,a", "column duration", '"nan"', "a number of seconds"),
-        ("2017-10-09 07:01:55,1e9,1,a", "column duration", '"1e9"', "a number of seconds"),
-        ("2017-10-09 07:01:55,99999999999,1,a", "column duration", '"99999', "to 10000000000"),
-        ("2017-10-09 07:01:55,66.0,0,a", "column num_gpus", '"0" stands', "1 or more"),
-        ("2017-10-09 07:01:55,66.0,1.0,a", "column num_gpus", '"1.0"', "a whole number"),
-        ("2017-10-09 07:01:55,66.0,100001,a", "column num_gpus", '"100001"', "0 to 100000"),
-        ("2017-10-09 07:01:55,66.0,1,", "column cluster", '""', "letters, digits and dashes"),
-        ("2017-10-09 07:01:55,66.0,1,A/b", "column cluster", '"A/b"', "small letters"),
-        (f"2017-10-09 07:01:55,66.0,1,{'a' * 54}", "column cluster", '"aaaa', "at most 53"),
-        ("yesterday,66.0,1,a", "column timestamp", '"yesterday"', "such as 2017-10-09 07:01:55"),
-        ("1969-12-31 07:01:55,66.0,1,a", "column timestamp", '"1969', "since 1970"),
-        ("0001-01-01 00:00:00+14:00,6,1,a", "column timestamp", '"0001', "since 1970"),
-        ("2017-10-09 07:01:55,66.0,1", "line 3", "3 fields stand here", "4 fields"),
-        ('2017-10-09 07:01:55,66.0,1,"a', "line 3", "is not a row of CSV", "4 fields"),
+        ("2017-10-09 07:01:55,x,1,a", '"x" stands'),
+        ("2017-10-09 07:01:55,-1,1,a", '"-1" stands'),
+        ("2017-10-09 07:01:55,nan,1,a", '"nan"'),
+        ("2017-10-09 07:01:55,1e9,1,a", '"1e9"'),
+        ("2017-10-09 07:01:55,99999999999,1,a", '"99999'),
+        ("2017-10-09 07:01:55,66.0,0,a", '"0" stands'),
+        ("2017-10-09 07:01:55,66.0,1.0,a", '"1.0"'),
+        ("2017-10-09 07:01:55,66.0,100001,a", '"100001"'),
+        ("2017-10-09 07:01:55,66.0,1,", '""'),
+        ("2017-10-09 07:01:55,66.0,1,A/b", '"A/b"'),
+        (f"2017-10-09 07:01:55,66.0,1,{'a' * 54}", '"aaaa'),
+        ("yesterday,66.0,1,a", '"yesterday"'),
+        ("1969-12-31 07:01:55,66.0,1,a", '"1969'),
+        ("0001-01-01 00:00:00+14:00,6,1,a", '"0001'),
+        ("2017-10-09 07:01:55,66.0,1", "3 fields stand here"),
+        ('2017-10-09 07:01:55,66.0,1,"a', "is not a row of CSV"),
     ],
 )
-def test_bad_row(tmp_path: Path, row: str, place: str, found: str, expected: str) -> None:
+def test_bad_row(tmp_path: Path, row: str, found: str) -> None:
     path = write(tmp_path, PHILLY_HEADER, GOOD, row)
     with pytest.raises(SchemaError) as caught:
         outline(path)
     assert caught.value.where.startswith(f"{path}: line 3")
-    assert caught.value.where.endswith(place)
+    told(caught.value.where)
     assert found in caught.value.found
-    assert expected in caught.value.expected
+    told(caught.value.expected)
 
 
 def test_value_in_a_message_is_cut_short(tmp_path: Path) -> None:
@@ -82,24 +83,24 @@ def test_value_in_a_message_is_cut_short(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "found", "expected"),
+    ("content", "expected"),
     [
-        (b"", "the file is empty", PHILLY_HEADER.replace(",", ", ")),
-        (b"timestamp,num_gpus\n", "there is no column duration, cluster", "a header with"),
-        (b"\xff\xfe\n", "there is no column timestamp", "a header with"),
-        (PHILLY_HEADER.encode() + b"\n", "no row", "a trace with jobs"),
-        (b"x" * (MAX_LINE + 1), f"is longer than {MAX_LINE} bytes", ""),
-        (gzip.compress(f"{PHILLY_HEADER}\n".encode(), mtime=0)[:-6], "is damaged", ""),
+        (b"", PHILLY_HEADER.replace(",", ", ")),
+        (b"timestamp,num_gpus\n", "a header with"),
+        (b"\xff\xfe\n", "a header with"),
+        (PHILLY_HEADER.encode() + b"\n", "a trace with jobs"),
+        (b"x" * (MAX_LINE + 1), ""),
+        (gzip.compress(f"{PHILLY_HEADER}\n".encode(), mtime=0)[:-6], ""),
     ],
     ids=["empty", "columns missing", "not UTF-8", "header only", "long line", "damaged"],
 )
-def test_bad_file(tmp_path: Path, content: bytes, found: str, expected: str) -> None:
+def test_bad_file(tmp_path: Path, content: bytes, expected: str) -> None:
     path = tmp_path / "trace.csv"
     path.write_bytes(content)
     with pytest.raises(InputError) as caught:
         outline(str(path))
     assert caught.value.where.startswith(str(path))
-    assert found in caught.value.found
+    told(caught.value.found)
     assert expected in caught.value.expected
 
 
@@ -110,20 +111,23 @@ def test_one_endless_field_is_not_read_to_its_end(tmp_path: Path) -> None:
         file.write(f"{PHILLY_HEADER}\n".encode())
         for _ in range(64):
             file.write(bytes(2**20))
-    with pytest.raises(InputError, match="line 2: is longer than"):
+    with pytest.raises(InputError) as caught:
         outline(str(path))
+    told(caught.value)
 
 
 def test_what_is_no_file(tmp_path: Path) -> None:
     """A device or a pipe may be endless, and is not the same when it is read again."""
     for path in (str(tmp_path), "/dev/zero"):
-        with pytest.raises(InputError, match="is not a file"):
+        with pytest.raises(InputError) as caught:
             outline(path)
+        told(caught.value)
 
 
 def test_no_file() -> None:
-    with pytest.raises(InputError, match=r"missing\.csv: cannot be read: No such file"):
+    with pytest.raises(InputError) as caught:
         outline("missing.csv")
+    told(caught.value)
 
 
 def test_rows_that_are_passed_over_are_told(tmp_path: Path) -> None:
@@ -131,41 +135,40 @@ def test_rows_that_are_passed_over_are_told(tmp_path: Path) -> None:
     errors: list[SchemaError] = []
     whole = outline(path, on_bad=errors.append)
     assert (whole.rows, whole.jobs) == (4, 2)
-    assert [error.where for error in errors] == [
-        f"{path}: line 3, column timestamp",
-        f"{path}: line 4",
-    ]
+    told([error.where for error in errors])
 
 
 def test_too_many_queues(tmp_path: Path) -> None:
     many = (f"2017-10-09 07:01:55,66.0,1,vc{number}" for number in range(1001))
-    with pytest.raises(InputError, match=r"line 1002: there are more than 1000 pairs of a queue"):
+    with pytest.raises(InputError) as caught:
         outline(write(tmp_path, PHILLY_HEADER, *many))
+    told(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("row", "column", "expected"),
+    ("row", "column"),
     [
-        ("a,1,1,1,,SOON,5,1", "qos", "one of Guaranteed, LS, Burstable, BE"),
-        ("a,1,1,1,,LS,1,5", "deletion_time", "a time not before scheduled_time"),
-        ("a,1,1,1,H100,LS,5,1", "gpu_spec", "models of the nodes: g2, t4, p100"),
-        ("../a,1,1,1,,LS,5,1", "name", "at most 53 small letters"),
-        ("a,x,1,1,,LS,5,1", "cpu_milli", "a whole number from 0 to"),
-        ("a,1,-1,1,,LS,5,1", "memory_mib", "a whole number from 0 to"),
+        ("a,1,1,1,,SOON,5,1", "qos"),
+        ("a,1,1,1,,LS,1,5", "deletion_time"),
+        ("a,1,1,1,H100,LS,5,1", "gpu_spec"),
+        ("../a,1,1,1,,LS,5,1", "name"),
+        ("a,x,1,1,,LS,5,1", "cpu_milli"),
+        ("a,1,-1,1,,LS,5,1", "memory_mib"),
     ],
 )
-def test_bad_pod(tmp_path: Path, row: str, column: str, expected: str) -> None:
+def test_bad_pod(tmp_path: Path, row: str, column: str) -> None:
     path = write(tmp_path, PODS_HEADER, row)
     with pytest.raises(SchemaError) as caught:
         read_outline(openb(), path, arrivals=1, seed=0)
     assert caught.value.where == f"{path}: line 2, column {column}"
-    assert expected in caught.value.expected
+    told(caught.value.expected)
 
 
 def test_bad_node(tmp_path: Path) -> None:
     path = write(tmp_path, "cpu_milli,memory_mib,gpu,model", "1,1,two,T4", "1000,1024,2,T4")
-    with pytest.raises(SchemaError, match=r'line 2, column gpu: "two" stands here'):
+    with pytest.raises(SchemaError) as caught:
         read_nodes(path)
+    told(caught.value)
     errors: list[SchemaError] = []
     (model,) = read_nodes(path, errors.append).values()
     assert (model.gpus, model.cpu_milli, model.memory) == (2, 1000, 2**30)
@@ -173,16 +176,17 @@ def test_bad_node(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("nodes", "found"),
+    "nodes",
     [
-        (["1,1,0,T4"], "no node has a GPU"),
-        ([f"1,1,1,m{n}" for n in range(101)], "there are more than 100 models"),
+        ["1,1,0,T4"],
+        [f"1,1,1,m{n}" for n in range(101)],
     ],
 )
-def test_nodes_of_no_use(tmp_path: Path, nodes: list[str], found: str) -> None:
+def test_nodes_of_no_use(tmp_path: Path, nodes: list[str]) -> None:
     path = write(tmp_path, "cpu_milli,memory_mib,gpu,model", *nodes)
-    with pytest.raises(InputError, match=found):
+    with pytest.raises(InputError) as caught:
         read_nodes(path)
+    told(caught.value)
 
 
 WORDS = st.sampled_from(

@@ -32,6 +32,7 @@ from tests.research.import_.files import (
     states,
     write,
 )
+from tests.told import told
 
 LAST_CHECKPOINT = "preemption-planner.io/last-checkpoint"
 RESTART = "preemption-planner.io/restart-seconds"
@@ -286,33 +287,27 @@ def test_a_moment_at_which_nobody_runs_has_no_state() -> None:
 
 def test_a_name_that_is_used_twice(tmp_path: Path) -> None:
     path = write(tmp_path, PODS_HEADER, "a,1,1,1,,LS,9,1", "a,1,1,1,,LS,9,1")
-    with pytest.raises(InputError, match="line 3, column name: a is the name in line 2, too"):
+    with pytest.raises(InputError) as caught:
         list(states(openb(), path, 1))
+    told(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("rows", "knobs", "message"),
+    ("rows", "knobs"),
     [
-        (
-            ("preemptor-1,1,1,1,,LS,9,1",),
-            {},
-            "line 2, column name: preemptor-1 is the name of a preemptor, too",
-        ),
-        (
-            ("a,1,1,1,,LS,9,1", "a,1,1,1,,LS,9,3"),
-            {"sampling": "running", "follow_s": 5},
-            "line 3, column name: a is the name in line 2, too",
-        ),
+        (("preemptor-1,1,1,1,,LS,9,1",), {}),
+        (("a,1,1,1,,LS,9,1", "a,1,1,1,,LS,9,3"), {"sampling": "running", "follow_s": 5}),
     ],
 )
 def test_a_name_of_who_waits_or_comes_later(
-    tmp_path: Path, rows: tuple[str, ...], knobs: dict[str, Any], message: str
+    tmp_path: Path, rows: tuple[str, ...], knobs: dict[str, Any]
 ) -> None:
     path, trace = write(tmp_path, PODS_HEADER, *rows), openb(queues=1)
     outline = read_outline(trace, path, arrivals=1, seed=0)
     instant = int(min(outline.arrivals)) if "follow_s" not in knobs else EPOCH + 2
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError) as caught:
         list(import_states(trace, path, outline, [instant], Knobs(**knobs)))
+    told(caught.value)
 
 
 def test_times_are_of_the_trace() -> None:
@@ -338,11 +333,13 @@ def test_times_are_of_the_trace() -> None:
     ],
 )
 def test_knobs_out_of_range(knobs: dict[str, Any], where: str) -> None:
-    with pytest.raises(InputError, match="cannot be used") as caught:
+    with pytest.raises(InputError) as caught:
         Knobs(**knobs)
+    told(caught.value)
     assert caught.value.where == where
 
 
 def test_priorities_without_a_weight() -> None:
-    with pytest.raises(InputError, match="weights cannot be used"):
+    with pytest.raises(InputError) as caught:
         Philly(priorities={1: 0.0})
+    told(caught.value)

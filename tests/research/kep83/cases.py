@@ -1,9 +1,8 @@
 """One decision by KEP-83's rules, and the victim sets that model and checker permit for it."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, combinations
 
 import numpy as np
 from ortools.sat.python import cp_model
@@ -21,6 +20,7 @@ from planner.state.kueue import State
 from planner.verifier.kueue.case import setting_of
 from tests.cluster import PENDING, preempt
 from tests.research.kep83.brute_force import Kep83Simulation
+from tests.subsets import subsets
 
 VictimSets = set[frozenset[str]]
 
@@ -119,7 +119,7 @@ def by_checker(decision: Decision, without: Collection[str] = ()) -> VictimSets:
     """Ask the checker about every set of workloads that hold quota anywhere."""
     return {
         frozenset(victim.key for victim in victims)
-        for victims in _subsets(decision.holders)
+        for victims in subsets(decision.holders, 1)
         if not broken(decision, victims, without)
     }
 
@@ -132,11 +132,6 @@ def broken(
     reasons = tuple(map(setting.reason, victims))
     case = Kep83Case(setting, decision.options.borrows, tuple(victims), reasons)
     return [law for law, check in CHECKS.items() if law not in without and not check(case).holds]
-
-
-def _subsets(holders: tuple[Admitted, ...]) -> Iterator[tuple[Admitted, ...]]:
-    sizes = range(1, len(holders) + 1)
-    return chain.from_iterable(combinations(holders, size) for size in sizes)
 
 
 class _Collector(cp_model.CpSolverSolutionCallback):

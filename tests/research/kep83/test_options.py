@@ -11,6 +11,7 @@ from planner.state.kueue import State
 from planner.state.queues import Preemption
 from tests.cluster import PENDING, fair_sharing, pending, queue, running, state_of
 from tests.conftest import YUNIKORN
+from tests.told import told
 
 
 def borrowed(*more: list[dict[str, object]]) -> State:
@@ -61,30 +62,32 @@ def test_the_default_order_said_is_the_default_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    "text",
     [
-        ("kep84", "there are no rules"),
-        ("", "a text that is not empty"),
-        ("kep83:", '"" cannot be used'),
-        ("kep83:wait", '"wait" cannot be used'),
-        ("kep83:speed=1", '"speed=1" cannot be used'),
-        ("kep83:wait=1,wait=2", '"wait=2" cannot be used'),
-        ("kep83:wait=-1", '"-1" is no wait'),
-        ("kep83:wait=soon", '"soon" is no wait'),
-        ("kep83:cohort=Any", '"Any" is no cohort'),
-        ("kep83:queue=ReclaimFromAny", '"ReclaimFromAny" is no queue'),
-        ("kep83:order=ByName+ByLowestPriority", '"ByName.ByLowestPriority" is no order'),
+        "kep84",
+        "",
+        "kep83:",
+        "kep83:wait",
+        "kep83:speed=1",
+        "kep83:wait=1,wait=2",
+        "kep83:wait=-1",
+        "kep83:wait=soon",
+        "kep83:cohort=Any",
+        "kep83:queue=ReclaimFromAny",
+        "kep83:order=ByName+ByLowestPriority",
     ],
 )
-def test_what_cannot_be_used(text: str, complaint: str) -> None:
-    with pytest.raises(SchemaError, match=complaint):
+def test_what_cannot_be_used(text: str) -> None:
+    with pytest.raises(SchemaError) as caught:
         planner.greedy(borrowed(), PENDING, rules=text)
+    told(caught.value)
 
 
 def test_what_is_no_text() -> None:
     wrong: Any = {"wait": 5}
-    with pytest.raises(SchemaError, match="dict cannot be used"):
+    with pytest.raises(SchemaError) as caught:
         planner.solve(borrowed(), PENDING, rules=wrong)
+    told(caught.value)
 
 
 def test_options_stand_in_the_plan_as_text() -> None:
@@ -110,16 +113,20 @@ def test_front_by_these_rules() -> None:
 
 def test_what_is_for_kueue_alone() -> None:
     state = borrowed()
-    with pytest.raises(InputError, match="flavors are chosen by Kueue's own rules only"):
+    with pytest.raises(InputError) as caught:
         planner.solve(state, PENDING, rules="kep83", flavors="optimal")
-    with pytest.raises(InputError, match="Kueue's own rules"):
+    told(caught.value)
+    with pytest.raises(InputError) as caught:
         planner.solve(state, PENDING, rules="kep83", stability=True)
-    with pytest.raises(InputError, match="Kueue's own rules"):
+    told(caught.value)
+    with pytest.raises(InputError) as caught:
         planner.solve(state, PENDING, rules="kep83", stable=True)
+    told(caught.value)
     with pytest.raises(UnsupportedError, match="unstable"):
         planner.solve(state, PENDING, "stable", rules="kep83")
 
 
 def test_yunikorn_has_no_rules_to_choose() -> None:
-    with pytest.raises(InputError, match='"kep83" means nothing for YuniKorn'):
+    with pytest.raises(InputError) as caught:
         planner.greedy(planner.read(YUNIKORN), rules="kep83")
+    told(caught.value)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import BIG, SMALL, call, refused, valid
+from tests.told import told
 
 
 def test_plan_obeys_its_schema_and_names_its_options(dump: Path) -> None:
@@ -35,17 +36,17 @@ def test_infeasible_is_an_answer(dump: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rules", "complaint"),
+    "rules",
     [
-        ("kueue", "there are no rules"),
-        ("kep83:cohort=Any", "ReclaimFromLowerPriority"),
-        ("kep83:order=ByAge", "ByLowestDisruptionCost"),
+        "kueue",
+        "kep83:cohort=Any",
+        "kep83:order=ByAge",
     ],
 )
-def test_what_cannot_be_used(dump: Path, rules: str, complaint: str) -> None:
+def test_what_cannot_be_used(dump: Path, rules: str) -> None:
     said = refused("solve", dump, "--rules", rules)
     assert "--rules" in said
-    assert complaint in said
+    told(said)
 
 
 def test_front(dump: Path) -> None:

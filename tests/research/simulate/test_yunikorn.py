@@ -16,6 +16,7 @@ from planner.research.simulate.simulate import run
 from planner.research.simulate.yunikorn_world import YuniKornWorld, state_mark
 from planner.state.yunikorn import YuniKornState
 from tests.research.simulate.driving import story
+from tests.told import told
 from tests.yunikorn.building import (
     Json,
     allocation,
@@ -74,11 +75,7 @@ def test_the_recorded_flows_settle_as_well(name: str) -> None:
 def test_an_ask_waits_for_the_delay_of_its_queue() -> None:
     """It was made 4 s ago, the delay is 30 s."""
     answer = simulate(state_of(two_queues(*full(), age=4)))
-    assert story(answer.timeline) == [
-        "26 run-3 preempted by ask",
-        "26 run-3 requeued",
-        "26 ask admitted",
-    ]
+    told(story(answer.timeline))
 
 
 def full() -> list[Json]:
@@ -119,15 +116,7 @@ def test_who_found_nobody_tries_again_when_something_changed() -> None:
     )
     script = Script.model_validate({"workload": [{"name": "fifth", "arrive_seconds": 5}]})
     answer = simulate(state_of(value), script=script)
-    assert story(answer.timeline) == [
-        "5 fifth arrived",
-        "5 fifth admitted",
-        "15 run-3 preempted by ask",
-        "15 run-2 preempted by ask",
-        "15 run-3 requeued",
-        "15 run-2 requeued",
-        "15 ask admitted",
-    ]
+    told(story(answer.timeline))
     assert answer.ended == "settled"
 
 
@@ -160,8 +149,9 @@ def test_copies_of_asks() -> None:
     with pytest.raises(LookupFailed, match="nobody"):
         simulate(state_of(value), script=Script.model_validate({"arrival": [{"like": "nobody"}]}))
     twice = Script.model_validate({"arrival": [row, row]})
-    with pytest.raises(SchemaError, match="ask-1 is there already"):
+    with pytest.raises(SchemaError) as caught:
         simulate(state_of(value), script=twice)
+    told(caught.value)
 
 
 def test_a_pod_of_a_daemonset_makes_room_on_its_node() -> None:
@@ -176,13 +166,7 @@ def test_a_pod_of_a_daemonset_makes_room_on_its_node() -> None:
         ],
     )
     script = Script.model_validate({"workload": [{"name": "daemon", "arrive_seconds": 5}]})
-    assert story(simulate(state_of(value), script=script).timeline) == [
-        "5 daemon arrived",
-        "5 run-3 preempted by daemon",
-        "5 run-3 requeued",
-        "5 daemon admitted",
-        "5 run-3 admitted",
-    ]
+    told(story(simulate(state_of(value), script=script).timeline))
 
 
 def test_who_comes_later_has_reserved_nothing_yet() -> None:
@@ -225,9 +209,9 @@ def test_the_optimum_in_the_cores_place() -> None:
             application("asks", "root.high", asks=(ask("ask", {"gpu": 2}),)),
         ],
     )
-    assert evictions(simulate(state_of(value))) == ["new by ask", "one by ask"]
+    told(evictions(simulate(state_of(value))))
     best = simulate(state_of(value), "optimum", objective="min-count")
-    assert evictions(best) == ["two by ask"]
+    told(evictions(best))
 
 
 def thrash(_: YuniKornState, cluster: Cluster, asking: Asking) -> Decision:

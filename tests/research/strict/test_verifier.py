@@ -14,6 +14,7 @@ from planner.verifier.kueue.certificate import check_facts
 from planner.verifier.kueue.plan import match_plan
 from tests.cluster import PENDING
 from tests.solver.test_quota_tree import STATE
+from tests.told import told
 from tests.verifier.cases import (
     BY_SHARE,
     OWN,
@@ -56,8 +57,7 @@ def test_words_say_whose_turn_it_was(fair: State) -> None:
     assert found.legal is False
     assert found.order == ()
     (broken,) = [verdict for verdict in found.verdicts if not verdict.holds]
-    said = "after 1 of 2 victims it is the turn of ClusterQueue high, which would give team/high"
-    assert broken.detail.startswith(said)
+    told(broken.detail)
 
 
 def test_nobody_is_in_nobodys_way(fair: State) -> None:
@@ -119,24 +119,21 @@ def test_an_honest_tree_is_accepted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("plan", "said"),
+    "plan",
     [
-        (forged("mine", name="nowhere"), "nothing is known of ClusterQueue nowhere"),
-        (forged("left", kind="ClusterQueue"), "nothing is known of ClusterQueue left"),
-        (forged("mine", parent="root"), "parent of ClusterQueue mine is left, not root"),
-        (forged("root", parent="left"), "parent of Cohort root cannot be recomputed, not left"),
-        (
-            forged("mine", use={"resource": "tpu"}),
-            "nothing is known of tpu in flavor default of ClusterQueue mine",
-        ),
-        (forged("mine", use={"nominal": 7}), "nominal quota of gpu in flavor default of "),
-        (forged("left", use={"quota": 8}), "quota of gpu in flavor default of Cohort left is 4"),
-        (forged("other", use={"borrowing_limit": None}), "borrowing limit of gpu"),
-        (forged("mine", use={"lending_limit": 3}), "lending limit of gpu"),
-        (forged("other", use={"before": 4}), "usage of gpu in flavor default of "),
-        (forged("other", use={"after": 5}), "usage after the plan of gpu in flavor default of "),
-        (forged("root", use={"after": 2}), "Cohort root is 7, not 2"),
+        forged("mine", name="nowhere"),
+        forged("left", kind="ClusterQueue"),
+        forged("mine", parent="root"),
+        forged("root", parent="left"),
+        forged("mine", use={"resource": "tpu"}),
+        forged("mine", use={"nominal": 7}),
+        forged("left", use={"quota": 8}),
+        forged("other", use={"borrowing_limit": None}),
+        forged("mine", use={"lending_limit": 3}),
+        forged("other", use={"before": 4}),
+        forged("other", use={"after": 5}),
+        forged("root", use={"after": 2}),
     ],
 )
-def test_a_forged_tree_is_refused(plan: Plan, said: str) -> None:
-    assert said in refusal(plan)
+def test_a_forged_tree_is_refused(plan: Plan) -> None:
+    told(refusal(plan))

@@ -16,6 +16,7 @@ from tests.commands.explain.kueue.relaxed import Relaxed
 from tests.commands.explain.kueue.relaxed_fair import RelaxedFair
 from tests.conftest import TEST_ALL, recorded_root
 from tests.solver.truth import Measured, Terms, Truth, Victims, truths, value_of
+from tests.told import told
 
 FILES = (
     ("small-classical-flat", False),
@@ -126,20 +127,20 @@ def test_alternatives_are_the_best_with_and_without(
 
 
 @pytest.mark.parametrize(
-    ("alike", "asked", "said"),
+    ("alike", "asked"),
     [
-        (1, 2, "the victim is in every optimal plan, which is the only one"),
-        (2, 2, "the victim is not in every optimal plan, of which there are 2"),
-        (2, 4, "2 of 2 victims are in every optimal plan, which is the only one"),
+        (1, 2),
+        (2, 2),
+        (2, 4),
     ],
 )
-def test_one_victim_is_told_of_as_one(alike: int, asked: int, said: str) -> None:
+def test_one_victim_is_told_of_as_one(alike: int, asked: int) -> None:
     state = state_of(
         queue("a", 2 * alike, within="LowerPriority"),
         *(running(f"w{number}", "a", 2) for number in range(alike)),
         pending("a", asked),
     )
-    assert planner.explain(state, PENDING, objective="min-count").answer.endswith(said)
+    told(planner.explain(state, PENDING, objective="min-count").answer)
 
 
 CLASSICAL = ("small-classical-flat", "small-classical-nocohort", "small-classical-hier")

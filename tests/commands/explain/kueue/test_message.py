@@ -10,6 +10,7 @@ from planner.commands.explain.kueue.record import (
 )
 from planner.errors import ParseError
 from tests.cluster import pending, queue, running, state_of
+from tests.told import told
 
 # Texts as kueue ff69552e preemption_test.go and CHANGELOG-0.15.md show them.
 CONDITION = (
@@ -109,7 +110,7 @@ def test_each_of_several_texts_is_taken_by_itself(events: tuple[str, ...]) -> No
     assert parse_messages(pasted) == tuple(reversed(apart))
     last, notes = take_apart(pasted, state_of())
     assert (last,) == parse_messages(events[-1])
-    assert notes == ("this is the last of 2 texts about a preemption: give another alone",)
+    told(notes)
     assert take_apart(f"{OLDER}\n{OLDER}", state_of())[1] == ()
 
 

@@ -19,6 +19,7 @@ from tests.commands.explain.kueue.test_nodes import FOUR, ONE_RACK, TREE, TWO_RA
 from tests.conftest import ROOT
 from tests.reference.topology.racks import node, pod, pods, room, runs, waits
 from tests.reference.topology.racks import state_of as placed_state
+from tests.told import told
 
 Object = dict[str, Any]
 GARBLED = re.compile(r", ;|: ;|:\s*$|;\s*$|, ,| {2}|\(\)|: \.|of what is short, *$", re.MULTILINE)
@@ -95,7 +96,7 @@ def test_why_nobody_goes_where_nothing_is_short(
     answer = explained(state_of(*parts, runner, pending("a", 2)), "ns/one")
     assert answer.answer == f"{FITS}{why}"
     (one,) = answer.workloads
-    assert f"{one.law.law} {one.law.text}" == why
+    told(f"{one.law.law} {one.law.text}")
     assert one.others == ()
 
 
@@ -103,8 +104,7 @@ def test_why_nobody_goes_for_what_can_never_fit() -> None:
     """Kueue never looks for victims: nothing is contested, and yet it does not fit."""
     parts = queue("a", 4, within="LowerPriority"), running("one", "a", 4), pending("a", 5)
     answer = explained(state_of(*parts), "ns/one").answer
-    start = "ns/one may not be evicted for ns/pending: KQ-03 Kueue looks for nobody to evict here. "
-    assert answer.startswith(start)
+    told(answer)
 
 
 @pytest.mark.parametrize("fair", [False, True])
@@ -211,9 +211,7 @@ def test_why_nothing_says_what_is_available_below_nothing() -> None:
     parts = [cohort("all"), queue("a", 2, "all"), queue("b", 3, "all")]
     clash = explained(state_of(*parts, *ones, pending("a", 1))).clash
     assert clash is not None
-    assert clash.shortfalls[0].text.startswith(
-        "1 gpu asked in flavor default, -3 available, 4 short; "
-    )
+    told(clash.shortfalls[0].text)
 
 
 @pytest.mark.parametrize("lent", [True, False])
@@ -236,20 +234,20 @@ def test_quota_taken_out_of_a_queue_is_taken_back_by_those_who_have_some(*, lent
 
 
 @pytest.mark.parametrize(
-    ("nominal", "said"),
+    "nominal",
     [
-        (9, ""),
-        (6, "with 6 of 9 pods (partial admission) "),
-        (8, "with 8 of 9 pods (partial admission) "),
+        9,
+        6,
+        8,
     ],
 )
-def test_with_how_many_pods_it_starts(nominal: int, said: str) -> None:
+def test_with_how_many_pods_it_starts(nominal: int) -> None:
     (asks,) = pending("a", 1)
     asks["spec"]["podSets"][0] |= {"count": 9, "minCount": 3}
     plan = solved(state_of(queue("a", nominal), [asks]))
-    assert plan.explanation == f"{said}it fits as it is: no eviction needed"
+    told(plan.explanation)
     assert plan.greedy is not None
-    assert plan.greedy.explanation == f"{said}Kueue admits it without preemption"
+    told(plan.greedy.explanation)
 
 
 def test_with_how_many_pods_it_starts_once_others_are_gone() -> None:
@@ -258,11 +256,7 @@ def test_with_how_many_pods_it_starts_once_others_are_gone() -> None:
     parts = queue("a", 7, within="LowerPriority"), running("one", "a", 3), [asks]
     plan = solved(state_of(*parts))
     assert plan.keys == ("ns/one",)
-    started = "with 7 of 9 pods (partial admission) evicting 1 workload makes room"
-    assert plan.explanation.startswith(started)
-
-
-RACKS = "main needs 4 slots of 4 gpu in one rack, and none of 2 has room: "
+    told(plan.explanation)
 
 
 def crowded(*, within: str = "LowerPriority") -> State:
@@ -279,10 +273,7 @@ def crowded(*, within: str = "LowerPriority") -> State:
 def test_solve_says_which_places_are_short_where_nobody_may_go() -> None:
     plan = solved(crowded(within="Never"))
     assert (plan.status, plan.demand[0].shortfall) == ("infeasible", 0)
-    assert plan.explanation == (
-        "no workload may be preempted for it, and the nodes lack room (KT-01): "
-        f"{RACKS}rack r1 has 1, rack r2 has 1"
-    )
+    told(plan.explanation)
 
 
 def test_solve_says_which_places_are_short_even_without_all_candidates() -> None:
@@ -297,20 +288,14 @@ def test_solve_says_which_places_are_short_even_without_all_candidates() -> None
     )
     plan = solved(state)
     assert plan.status == "infeasible"
-    assert plan.explanation == (
-        "even without the only candidate the nodes lack room (KT-01): "
-        f"{RACKS}rack r1 has 2, rack r2 has 2"
-    )
-    assert "KT-01 the nodes must have room for main" in explained(state).answer
+    told(plan.explanation)
+    told(explained(state).answer)
 
 
 def test_solve_says_that_quota_is_enough_and_places_are_not() -> None:
     plan = solved(crowded())
     assert plan.keys == ("ns/a",)
-    assert (
-        f"there is quota enough, and the nodes lack room: {RACKS}rack r1 has 1, rack r2 has 1"
-        in plan.notes
-    )
+    told(plan.notes)
     assert not [
         note
         for note in solved(
@@ -327,9 +312,7 @@ def test_where_no_level_is_required_all_nodes_of_the_flavor_are_short() -> None:
         runs("a", FOUR, {"n1": 1, "n2": 2}),
         waits(pods("main", 6, FOUR, {"preferred": "rack"})),
     )
-    assert solved(state).explanation.endswith(
-        "main needs 6 slots of 4 gpu, and the nodes of flavor default have room for 5"
-    )
+    told(solved(state).explanation)
 
 
 def test_explain_speaks_of_the_rack_that_the_plan_uses() -> None:
@@ -348,7 +331,7 @@ def test_explain_speaks_of_the_rack_that_the_plan_uses() -> None:
     assert answer.nodes is not None
     first, second = answer.nodes.flavors[0].closest
     assert (first.name, first.used, second.name, second.used) == ("rack r2", True, "rack r1", False)
-    assert "On the nodes, rack r2 lacks 2 slots of 4 gpu: it has 2 of 4" in answer.answer
+    told(answer.answer)
     assert "rack r1" not in answer.answer
 
 
@@ -370,18 +353,15 @@ def test_pods_that_kueue_did_not_place_are_named() -> None:
     assert answer.nodes is not None
     (flavor,) = answer.nodes.flavors
     texts = {one.name: one.text for one in flavor.closest}
-    assert texts["node n1"] == (
-        "node n1 lacks 1 slot of 8 gpu: it has 0 of 1, and 0 without all that Kueue placed; "
-        "ns/agent holds room there and is no workload of Kueue's"
-    )
+    told(texts["node n1"])
     assert {one.name: one.others for one in flavor.closest} == {
         "node n1": ("ns/agent",),
         "node n2": ("ns/exporter",),
     }
     explanation = solved(state).explanation
-    assert "ns/agent, ns/exporter hold room there and are no workloads of Kueue's" in explanation
+    told(explanation)
     page = render_explanation(answer, "table", width=200, color=False)
-    assert "Not placed by Kueue, and not to be evicted: ns/agent, ns/exporter." in page
+    told(page)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from planner.quota.yunikorn.cluster import Asking, Cluster, is_usable
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import fits, ge_known, plus, share_type
 from planner.reference.yunikorn.candidates import Candidate
-from tests.yunikorn.brute_force import Trial, Victims, freed, is_first, is_on, subsets
+from tests.subsets import subsets
+from tests.yunikorn.brute_force import Trial, Victims, freed, is_first, is_on
 
 
 class RelaxedAsk:
@@ -36,7 +37,7 @@ class RelaxedAsk:
     def _sets(self) -> Iterator[Victims]:
         if "YK-10" not in self.kept:
             yield ()
-        yield from subsets([one for one in self._allocations() if self._may_go(one)])
+        yield from subsets([one for one in self._allocations() if self._may_go(one)], 1)
 
     def _allocations(self) -> Iterator[Candidate]:
         for application in self.cluster.partition.applications:
