@@ -17,7 +17,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from planner.cli.main import COMMANDS
-from tests.told import told
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -97,7 +96,7 @@ def test_wheel_is_the_product_and_nothing_else(built: Distribution) -> None:
     tops = {name.partition("/")[0] for name in built.wheel}
     stem = f"preemption_planner-{version}"
     assert tops == {"planner", f"{stem}.dist-info", f"{stem}.data"}
-    told([n for n in built.wheel if ".data/" in n])
+    assert [n for n in built.wheel if ".data/" in n] == [f"{stem}.data/data/share/man/man1/{MAN}"]
     assert "planner/py.typed" in built.wheel
     others = {n for n in built.wheel if n.startswith("planner/") and not n.endswith(".py")}
     html = ("blocks.html.j2", "page.css", "page.html.j2")
