@@ -410,7 +410,8 @@ class Core:
             return
         self._unreserve([ask.allocation_key])
         there = self._nodes[node].reservations
-        required = all(self.cluster.asks[key].required_node for key in there)
+        asks = self.cluster.asks
+        required = all(key in asks and asks[key].required_node for key in there)
         if (not there or (ask.required_node and required)) and fits(
             self._nodes[node].capacity, ask.resource
         ):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
@@ -93,6 +93,25 @@ class _Courses:
         self.left -= len(events)
         return course_of(cluster, events, key)
 
+    def alone(self) -> Course:
+        """Return the course of the ask if no other ask waited.
+
+        A decision is for the state as it stands: a required node is reserved in a cycle of its own.
+        """
+        partition, mine = self.cluster.partition, self.asking.application.application_id
+        quiet = partition.model_copy(
+            update={
+                "applications": tuple(
+                    one.model_copy(
+                        update={"requests": (self.asking.ask,)[: one.application_id == mine]}
+                    )
+                    for one in partition.applications
+                )
+            }
+        )
+        state = self.state.model_copy(update={"partitions": (quiet,)})
+        return replace(self, state=state).course(NO_TIES)
+
     def other(self, known: Course, names: Sequence[str], most: int) -> Course | None:
         """Return the first course that is another, in as many orders of names."""
         courses = map(self.course, islice(orders(names), most if len(names) > 1 else 0))
@@ -113,7 +132,8 @@ def look_ahead(
         return Outlook(unknown=f"of {refused.where}, {refused.found}")
     if courses.left <= 0:
         return Outlook(unknown=f"it is not decided in {MOST_LOOKED_AT} cycles")
-    if first.outcome == "hangs" or (first.before and first.choice != decided(decision).choice):
+    differs = bool(first.before) and first.choice != decided(decision).choice
+    if first.outcome == "hangs" or (differs and first.choice != courses.alone().choice):
         return Outlook(first)
     conditions = decision.conditions
     if conditions is not None and not (conditions.attempted or first.before):
