@@ -76,7 +76,7 @@ class _Courses:
     state: YuniKornState
     cluster: Cluster
     asking: Asking
-    left: int = MOST_LOOKED_AT
+    left: int
 
     def course(self, ties: Mapping[str, int]) -> Course:
         """Return what becomes of the ask if what has no order has these ranks.
@@ -125,7 +125,7 @@ def look_ahead(
     held = sum(len(one.allocations) for one in cluster.partition.applications)
     if held + len(cluster.asks) > SMALL:
         return Outlook(unknown=f"{held + len(cluster.asks):,} allocations and asks are too many")
-    courses = _Courses(state, cluster, asking)
+    courses = _Courses(state, cluster, asking, MOST_LOOKED_AT)
     try:
         first = courses.course(NO_TIES)
     except UnsupportedError as refused:
@@ -136,7 +136,7 @@ def look_ahead(
     if first.outcome == "hangs" or (differs and first.choice != courses.alone().choice):
         return Outlook(first)
     conditions = decision.conditions
-    if conditions is not None and not (conditions.attempted or first.before):
+    if first.outcome == "waits" and conditions is not None and not conditions.attempted:
         return Outlook()
     chance, race = courses.other(first, without_order(cluster), ORDERS), False
     if chance is None:
