@@ -47,9 +47,9 @@ def case_of(value: Json) -> Case:
     return Case(state, cluster, find_ask(cluster, "ask"))
 
 
-def solved(value: Json, **more: Any) -> YuniKornPlan:
+def solved(value: Json) -> YuniKornPlan:
     """Return the plan for the ask of an instance."""
-    plan = planner.solve(state_of(value), **({"pending": "ask"} | more))
+    plan = planner.solve(state_of(value), pending="ask")
     assert isinstance(plan, YuniKornPlan)
     return plan
 
@@ -173,7 +173,7 @@ def room_for_one() -> Json:
 
 def equal_placeholders() -> Json:
     """Build an ask that takes the place of one of two placeholders."""
-    gang = {"placeholder": True, "taskGroupName": "tg"}
+    gang: Json = {"placeholder": True, "taskGroupName": "tg"}
     held = [allocation(f"ph-{i}", GPU, **gang) for i in range(2)]
     value = two_queues(size=2, taskGroupName="tg")
     value["applications"][1] |= {
