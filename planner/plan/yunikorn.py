@@ -109,6 +109,33 @@ class QueueUse(Record):
     after: int
 
 
+class YuniKornHeldBack(Record):
+    """Why the core does not do for an ask what it decides for it alone.
+
+    ``asks`` act before it in the core's cycles, by their keys. ``notFirst``: what they take changes
+    what the core does for it. ``hangs``: the core locks itself before that. ``text`` says it.
+    """
+
+    why: Literal["notFirst", "hangs"]
+    text: str
+    asks: tuple[str, ...] = ()
+
+
+class OtherChoice(Record):
+    """What else the core may do for an ask: its own choice is not determined.
+
+    ``by`` says what is left to chance: the ``order`` of what has none in the core, such as
+    allocations of equal age, or which of several nodes of equal score answers first: a ``race``.
+    ``node`` and ``victims`` are those of an ask that ``preempts``, ``replaces`` a placeholder.
+    """
+
+    by: Literal["order", "race"]
+    outcome: Literal["preempts", "allocated", "replaces", "waits", "hangs", "panics"]
+    node: str | None = None
+    victims: tuple[str, ...] = ()
+    replaces: str | None = None
+
+
 class YuniKornPlan(AnyPlan):
     """The answer for one ask, or for one queue that comes down to its maximum.
 
@@ -119,6 +146,10 @@ class YuniKornPlan(AnyPlan):
     ``last_tier`` says whether a victim opted out of preemption or started its application;
     a proved plan then shows that none could do without. ``outside_rules`` says which laws the
     core's own answer does not keep. ``greedy`` is the core's own plan on the same state.
+    ``held_back`` says why the core does not do that in the cycles to come: the plan, and the core's
+    own beside it, are then what would be if the ask came first. ``may_also`` is another choice of
+    the core, where it leaves its choice to chance: what compares the plan with the core's own holds
+    for the one in ``greedy``. Both are looked for in small states only.
     ``more_than_greedy`` says of which pods, queues and victims of the highest adjusted priority the
     plan takes more than that; it follows from the rest, and is not read again.
     """
@@ -142,6 +173,8 @@ class YuniKornPlan(AnyPlan):
     outside_rules: tuple[str, ...] = ()
     certificate: Certificate | None = None
     greedy: YuniKornPlan | None = None
+    held_back: YuniKornHeldBack | None = None
+    may_also: OtherChoice | None = None
     notes: tuple[str, ...] = ()
 
     def spares(self, spare: Spared) -> bool:
@@ -166,4 +199,5 @@ class YuniKornPlan(AnyPlan):
             [one.adjusted_priority for one in self.victims],
             {} if self.node is None else {name: {self.node: 1}},
             last_resort=not self.spares("opted-out"),
+            never_comes=self.held_back is not None,
         )

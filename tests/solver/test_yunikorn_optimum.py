@@ -251,7 +251,8 @@ def test_a_required_node_waits_for_no_delay() -> None:
     value = daemon(*(allocation(key, {"gpu": 1}) for key in "abcd"), wanted=1)
     value["applications"][1]["requests"][0]["requestTime"] = NOW - SECOND
     plan = solve(state_of(value), "ask")
-    assert (plan.status, len(plan.victims), plan.notes) == ("optimal", 1, ())
+    assert (plan.status, len(plan.victims), len(plan.notes)) == ("optimal", 1, 1)
+    assert "not determined: allocations of equal age" in plan.notes[0]
 
 
 def test_places_on_a_required_node_are_those_in_which_the_core_goes_there() -> None:

@@ -136,6 +136,7 @@ class _Checking:
         if greedy is not None:
             others = compare("its node", greedy.node, self.case.decision.node)
             others += compare("its rules", greedy.rules, plan.rules)
+            others += self._ahead_faults(greedy)
             outside = broken(self._own_verdicts)
             yield self.facts.check_greedy(greedy, self._own_status, outside, others)
             yield check_yunikorn_facts(
@@ -143,6 +144,19 @@ class _Checking:
             )
         if certificate is not None and plan.victims:
             yield self.facts.check_caps(plan, certificate, profile)
+
+    def _ahead_faults(self, greedy: YuniKornPlan) -> Iterator[str]:
+        """Compare what a plan says of the core's cycles with what they are."""
+        plan, case = self.plan, self.case
+        for name in ("held_back", "may_also"):
+            if getattr(plan, name) != getattr(greedy, name):
+                yield f"{name} of the plan is not that of greedy"
+        if (said := plan.held_back) is not None:
+            found = case.held_back
+            facts = (found.why, found.asks) if found else ()
+            yield from compare("what holds it back", (said.why, said.asks), facts)
+        if plan.may_also is not None:
+            yield from compare("what the core may also do", plan.may_also, case.may_also)
 
     @property
     def _own_status(self) -> Status:

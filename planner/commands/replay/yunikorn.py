@@ -7,8 +7,7 @@ values; for a flow its steps and the cluster at the end (docs/semantics/yunikorn
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import accumulate, chain, islice
 from typing import Any, Final
 
@@ -31,6 +30,7 @@ from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.cycle import Event, run_cycles
 from planner.reference.yunikorn.decision import CoreHangs, decide
 from planner.reference.yunikorn.flow import run_flow
+from planner.reference.yunikorn.outlook import course_of, orders, without_order
 from planner.reference.yunikorn.quota import (
     CorePanics,
     QuotaTimes,
@@ -260,23 +260,15 @@ def _events(events: Sequence[Event]) -> list[Answer]:
 
 def _became(cluster: Cluster, events: Sequence[Event], key: str) -> Answer:
     """Return what became of an ask in the last of some cycles, and all that these did."""
-    last = events[-1] if events else Event()
-    node = next((room.node_id for room in cluster.nodes if room.reserved_for(key)), None)
-    for one in events:
-        node = one.reserved.get(key, None if key in one.unreserved else node)
-    triggered, placed = key in last.triggered, last.ask == key
-    released = {
-        kind: [one for one, why in last.released if why == kind] for _, kind in last.released
-    }
-    replaced = released.get("PLACEHOLDER_REPLACED", []) if placed else []
-    found = "replaces" if replaced else "allocated"
+    found = course_of(cluster, events, key)
+    preempts, placed = found.outcome == "preempts", found.outcome in {"allocated", "replaces"}
     return {
-        "outcome": "preempts" if triggered else found if placed else "waits",
-        "triggered": triggered,
-        "node": node if triggered else None,
-        "victims": released.get("PREEMPTED_BY_SCHEDULER", []) if triggered else [],
-        "on": last.node if placed else None,
-        "replaces": next(iter(replaced), None),
+        "outcome": found.outcome,
+        "triggered": preempts,
+        "node": found.node if preempts else None,
+        "victims": [*found.victims],
+        "on": found.node if placed else None,
+        "replaces": found.replaces,
         "hangs": False,
         "events": _events(events),
     }
@@ -312,8 +304,8 @@ def _decided_difference(
     recorded = (rows_of(expected, name, where) for name in ("canonicalOutcomes", "outcomes"))
     outcomes = [*chain.from_iterable(recorded)] or [expected]
     difference = difference_from_all(outcomes, answer({}))
-    orders = chain(map(_as_taken, outcomes), islice(_orders(cluster), MAX_ORDERS))
-    if not difference or any(not difference_from_all(outcomes, answer(ties)) for ties in orders):
+    tried = chain(map(_as_taken, outcomes), islice(orders(without_order(cluster)), MAX_ORDERS))
+    if not difference or any(not difference_from_all(outcomes, answer(ties)) for ties in tried):
         return ""
     return f"none of the recorded outcomes, in {MAX_ORDERS} orders: {difference}"
 
@@ -323,20 +315,6 @@ def _as_taken(outcome: Answer) -> Ties:
     by_app = outcome.get("byApp") or (outcome.get("quota") or {}).get("byApp") or {}
     keys = [key for keys in by_app.values() for key in keys]
     return {key: rank - len(keys) for rank, key in enumerate(keys)}
-
-
-def _orders(cluster: Cluster) -> Iterator[Ties]:
-    """Yield ranks for all allocations: first reversed, then at random, the same in every run."""
-    keys = [
-        allocation.allocation_key
-        for application in cluster.partition.applications
-        for allocation in application.allocations
-    ]
-    keys.reverse()
-    shuffler = random.Random(0)  # noqa: S311 - orders to try, not secrets
-    while True:
-        yield {key: rank for rank, key in enumerate(keys)}
-        shuffler.shuffle(keys)
 
 
 def _arithmetic(line: Line) -> tuple[object, object]:

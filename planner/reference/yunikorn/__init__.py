@@ -8,6 +8,7 @@ decision.py    one entry for all preemption: the plan of each node, the choice o
 quota.py       preemption after a quota was lowered
 order.py       in which order queues, applications and nodes are tried
 cycle.py       whole scheduling cycles, pass by pass
+outlook.py     what cycles make of a decision: who acts first, and what is left to chance
 flow.py        ask after ask, until nothing moves
 
 Source: docs/semantics/yunikorn.md; yunikorn-core be3bb487.

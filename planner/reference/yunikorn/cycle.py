@@ -38,12 +38,12 @@ from planner.quota.yunikorn.resource import (
 )
 from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.decision import (
-    NO_TIES,
     cancelled_by,
     preempt_required_node,
     try_preemption,
 )
 from planner.reference.yunikorn.order import (
+    NO_TIES,
     apps_in_order,
     in_turn,
     leaves_in_order,
@@ -88,8 +88,11 @@ def run_cycles(
     partition: str | None = None,
     ask: str | None = None,
     ties: Mapping[str, int] = NO_TIES,
+    most: int = MOST_CYCLES,
 ) -> list[Event]:
     """Return what the cycles of a partition do until nothing moves, or an ask is decided.
+
+    ``ties`` rank what has no order in the core; there are at ``most`` so many cycles.
 
     Raises `CoreHangs` if the core locks itself, and `UnsupportedError` where applications are
     sorted by fairness.
@@ -97,7 +100,7 @@ def run_cycles(
     core, events, idle = Core(state, partition, ties), list[Event](), 0
     if state.x.settle:
         core.settle()
-    while idle < MOST_IDLE and len(events) < MOST_CYCLES:
+    while idle < MOST_IDLE and len(events) < most:
         event = core.cycle()
         events.append(event)
         idle = idle + 1 if event.is_idle else 0
@@ -169,7 +172,7 @@ class Core:
         return {key: node.node_id for node in nodes for key in node.reservations}
 
     def _leaves(self) -> Iterator[Queue]:
-        return leaves_in_order(self.cluster)
+        return leaves_in_order(self.cluster, self._ties)
 
     # Reservations
 
@@ -215,7 +218,7 @@ class Core:
 
     def _placeholder_pass(self) -> bool:
         for leaf in self._leaves():
-            for one in apps_in_order(leaf):
+            for one in apps_in_order(leaf, self._ties):
                 gang = any(held.placeholder for held in one.allocations)
                 if gang and self._try_placeholders(one.application_id):
                     return True
@@ -224,9 +227,10 @@ class Core:
     def _try_placeholders(self, owner: str) -> bool:
         """Replace a placeholder; one that is too small for its ask is given up."""
         fit: tuple[Allocation, Ask] | None = None
-        for ask in in_turn(self._applications[owner].requests):
+        for ask in in_turn(self._applications[owner].requests, self._ties):
             shim = predicates_of(self.cluster, ask)
-            for held in [*placeholders_of(self._applications[owner], ask)]:
+            held_for = placeholders_of(self._applications[owner], ask)
+            for held in sorted(held_for, key=lambda one: self._ties.get(one.allocation_key, 0)):
                 if not ge_all(held.resource, ask.resource):
                     self._release(owner, held, "TIMEOUT")
                     continue
@@ -256,7 +260,7 @@ class Core:
     def _allocation_pass(self) -> bool:
         for leaf in self._leaves():
             attempts = [ATTEMPTS]
-            for one in apps_in_order(leaf):
+            for one in apps_in_order(leaf, self._ties):
                 if may_not_start(self.cluster, one) or backs_off(self.cluster, one):
                     continue
                 if self._try_allocate(one.application_id, leaf, attempts):
@@ -266,7 +270,7 @@ class Core:
     def _try_allocate(self, owner: str, leaf: Queue, attempts: list[int]) -> bool:
         unschedulable = 0
         most = leaf.properties.backoff if self.cluster.release >= V1_8 else 0
-        for ask in in_turn(self._applications[owner].requests):
+        for ask in in_turn(self._applications[owner].requests, self._ties):
             if 0 < most <= unschedulable:
                 until = from_nanoseconds(self.cluster.now + leaf.properties.backoff_delay)
                 self._change(owner, backoff_deadline=until)
@@ -406,7 +410,8 @@ class Core:
             return
         self._unreserve([ask.allocation_key])
         there = self._nodes[node].reservations
-        required = all(self.cluster.asks[key].required_node for key in there)
+        asks = self.cluster.asks
+        required = all(key in asks and asks[key].required_node for key in there)
         if (not there or (ask.required_node and required)) and fits(
             self._nodes[node].capacity, ask.resource
         ):

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cmp_to_key
-from types import MappingProxyType
 from typing import Final, Literal
 
 from msgspec import Struct, field
@@ -48,6 +47,7 @@ from planner.reference.yunikorn.candidates import (
     in_order,
     may_go,
 )
+from planner.reference.yunikorn.order import NO_TIES
 from planner.reference.yunikorn.predicates import Predicates, predicates_of
 from planner.reference.yunikorn.quota import CorePanics, preempt_quota
 from planner.reference.yunikorn.turn import Preconditions, check, held_back, placeholder_for
@@ -194,7 +194,7 @@ def try_preemption(
     """Find the node and the victims for an ask, None if there is no preemption.
 
     ``nodes_tried`` says that the nodes were tried without preemption; ``ties`` ranks allocations
-    that have no order in the core.
+    and nodes that have no order in the core.
     """
     ask = asking.ask
     fence = find_fence(asking.leaf, ask, cluster.release)
@@ -215,7 +215,7 @@ def try_preemption(
     checks = [plan for plan in plans if plan is not None and (plan.victims or not nodes_tried)]
     # Fewer victims first; a node with room (-1) before all others.
     checks.sort(key=lambda plan: (plan.index, plan.room.node_id))
-    choice = _choose(checks, predicates)
+    choice = _choose(checks, predicates, ties)
     if choice is None:
         return None
     plan, index = choice
@@ -224,16 +224,20 @@ def try_preemption(
     return None if more is None else _final(snapshot, plan.room, [*chosen, *more])
 
 
-def _choose(checks: Sequence[Plan], predicates: Predicates | None) -> tuple[Plan, int] | None:
+def _choose(
+    checks: Sequence[Plan], predicates: Predicates | None, ties: Mapping[str, int]
+) -> tuple[Plan, int] | None:
     """Choose the node, and the index of its last victim: the first node without a callback.
 
-    With a callback it is the node of the lowest score, batch by batch.
+    With a callback it is the node of the lowest score, batch by batch; of equal ones that which
+    answers first.
     """
     if predicates is None:
         return (checks[0], checks[0].index) if checks else None
     best: tuple[int, Plan, int] | None = None
     for start in range(0, len(checks), BATCH):
-        for plan in checks[start : start + BATCH]:
+        batch = checks[start : start + BATCH]
+        for plan in sorted(batch, key=lambda one: ties.get(one.room.node_id, 0)):
             if plan.victims:
                 index = predicates.first_index(plan.room, plan.victims, plan.index)
             else:
@@ -430,7 +434,6 @@ def _compare(left: Candidate, right: Candidate) -> int:
 
 
 Kind = Literal["generic", "required-node", "quota", "panic", "hangs"]
-NO_TIES: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 class Decision(Struct, frozen=True):
@@ -470,8 +473,9 @@ def decide(
     """Decide for an ask of a prepared partition whether it preempts, on which node, and whom.
 
     ``callback`` says that the shim has registered its predicates, as it always does in a cluster.
-    ``ties`` are ranks by allocation key for allocations that have no order in the core: equal in
-    opt-out, originator and creation time. Without ``ties`` they keep the order of the state.
+    ``ties`` are ranks for what has no order in the core: allocations, by key, equal in opt-out,
+    originator and creation time, and nodes of equal score. Without ``ties`` they keep the order of
+    the state, and that of the names of nodes.
     """
     if asking.shares is not None:
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cmp_to_key
+from types import MappingProxyType
 from typing import Final
 
 from planner.errors import UnsupportedError
@@ -25,8 +26,15 @@ _WEIGHTS: Final = {"vcore": 1.0, "memory": 1.0}
 STOPPED: Final = "Stopped"
 
 
-def leaves_in_order(cluster: Cluster) -> Iterator[Queue]:
-    """Yield the leaves in which something waits, as the core walks down from the root."""
+NO_TIES: Final[Mapping[str, int]] = MappingProxyType({})
+"""Ranks of nothing: what has no order in the core keeps that of the state."""
+
+
+def leaves_in_order(cluster: Cluster, ties: Mapping[str, int] = NO_TIES) -> Iterator[Queue]:
+    """Yield the leaves in which something waits, as the core walks down from the root.
+
+    ``ties`` rank queues, by path, that have no order in the core.
+    """
     pending: dict[str, Resource] = {}
     for queue in cluster.tree.by_path.values():
         for step in queue.lineage:
@@ -34,11 +42,15 @@ def leaves_in_order(cluster: Cluster) -> Iterator[Queue]:
                 pending[step.path] = plus(pending.get(step.path), waiting_of(one))
     states = cluster.partition.queue_states
     stopped = {path for path, one in states.items() if one.status == STOPPED}
-    return _below(cluster.tree.root, cluster.tree.root.max or {}, pending, stopped)
+    return _below(cluster.tree.root, cluster.tree.root.max or {}, pending, stopped, ties)
 
 
 def _below(
-    queue: Queue, fair_max: Resource, pending: Mapping[str, Resource], stopped: Collection[str]
+    queue: Queue,
+    fair_max: Resource,
+    pending: Mapping[str, Resource],
+    stopped: Collection[str],
+    ties: Mapping[str, int],
 ) -> Iterator[Queue]:
     if queue.is_leaf:
         yield queue
@@ -52,11 +64,12 @@ def _below(
         if first != last:
             return -1 if first < last else 1
         rest = minus(pending[left.path], pending[right.path])
-        return gt_zero(minus({}, rest)) - gt_zero(rest)
+        tied = ties.get(left.path, 0) - ties.get(right.path, 0)
+        return gt_zero(minus({}, rest)) - gt_zero(rest) or tied
 
     waiting = (one for one in most if gt_zero(pending.get(one.path)) and one.path not in stopped)
     for child in sorted(waiting, key=cmp_to_key(compare)):
-        yield from _below(child, most[child], pending, stopped)
+        yield from _below(child, most[child], pending, stopped, ties)
 
 
 def waiting_of(application: Application) -> Resource:
@@ -92,8 +105,10 @@ def _share(queue: Queue, fair_max: Resource) -> float:
     return max(shares)
 
 
-def apps_in_order(leaf: Queue) -> list[Application]:
+def apps_in_order(leaf: Queue, ties: Mapping[str, int] = NO_TIES) -> list[Application]:
     """Return the applications of a leaf in which something waits: by priority, then by age.
+
+    ``ties`` rank those, by id, that have no order in the core.
 
     Raises `UnsupportedError` where the leaf sorts them by fairness.
     """
@@ -103,16 +118,19 @@ def apps_in_order(leaf: Queue) -> list[Application]:
             f"queue {leaf.path}", found, "applications in the order of their age"
         )
 
-    def rank(one: Application) -> tuple[int, int]:
+    def rank(one: Application) -> tuple[int, int, int]:
         first, since = -max(ask.priority for ask in one.requests), one.submission_time
-        return (first, since) if leaf.properties.by_priority else (since, first)
+        order = (first, since) if leaf.properties.by_priority else (since, first)
+        return (*order, ties.get(one.application_id, 0))
 
     return sorted((one for one in leaf.applications if gt_zero(waiting_of(one))), key=rank)
 
 
-def in_turn(asks: Iterable[Ask]) -> list[Ask]:
-    """Return asks as the core tries them: by priority, then by age."""
-    return sorted(asks, key=lambda ask: (-ask.priority, ask.request_time))
+def in_turn(asks: Iterable[Ask], ties: Mapping[str, int] = NO_TIES) -> list[Ask]:
+    """Return asks as the core tries them: by priority, then by age; ``ties`` rank equal ones."""
+    return sorted(
+        asks, key=lambda ask: (-ask.priority, ask.request_time, ties.get(ask.allocation_key, 0))
+    )
 
 
 def nodes_in_order(cluster: Cluster) -> list[NodeRoom]:

@@ -8,6 +8,10 @@ room             one resource type of that node: asked, available, and after the
 victim           an allocation by its key; ``adjusted_priority`` has the offsets of the queues
 last_tier        whether a victim opted out or started its application
 queue_use        one type of a queue that is touched: guaranteed, max, usage before and after
+held_back        why the core does not do for the ask what it decides for it: notFirst, hangs
+before           an ask that acts before it
+may_also         what else the core may do, by what it leaves to chance (order, race), and where
+may_also_victim  whom it would then preempt
 
 What is not set or not known is ``none``. Amounts are as in queues.yaml: ``1500m``, ``16Gi``.
 """
@@ -27,7 +31,7 @@ from planner.quota.yunikorn.lowered import LOWERED
 from planner.report import document as doc
 from planner.report import plan as shared
 from planner.report.document import MAX_NAMES, NONE, NOTHING, REPEATED, Cell, Column, name, table
-from planner.report.style import Repeated, Word, field_lines, fields, line
+from planner.report.style import Repeated, Word, each, field_lines, fields, line
 from planner.report.text import age, short, some_of, word
 from planner.state.yunikorn import format_yunikorn_quantity
 
@@ -334,6 +338,12 @@ def lines(plan: YuniKornPlan) -> Iterator[str]:
         yield line("yunikorn_victims", plan.greedy.victims)
         yield from _victim_lines("yunikorn_victim", plan.greedy)
         yield line("yunikorn_last_tier", plan.greedy.last_tier)
+    if plan.held_back is not None:
+        yield line("held_back", plan.held_back.why)
+        yield from each("before", plan.held_back.asks)
+    if (other := plan.may_also) is not None:
+        yield line("may_also", other.outcome, by=other.by, node=other.node or "none")
+        yield from each("may_also_victim", other.victims)
     yield from shared.beside_lines(plan)
     yield from shared.certificate_lines(plan)
 

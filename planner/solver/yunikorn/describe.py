@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec.structs import replace
 
+from planner.case.yunikorn import Case, in_words
 from planner.models.yunikorn.formulation import build_classes
 from planner.models.yunikorn.laws import lacking
 from planner.plan import Certificate, Status
@@ -196,6 +197,35 @@ def postponed(
     if not conditions.check_interval_passed:
         notes.append(f"{key}: the core looked less than 15 s ago, and waits until they are over")
     return tuple(notes)
+
+
+def ahead(case: Case) -> Iterator[str]:
+    """Say what the core's cycles make of its decision, if they make anything else of it."""
+    key, outlook = case.asking.ask.allocation_key, case.outlook
+    if (hold := case.held_back) is not None:
+        what, plan = _HELD[hold.why]
+        yield f"{what.format(key)}: {hold.text}; the plan is what would be if {plan}"
+    elif outlook.chance is not None:
+        yield (
+            f"{key}: YuniKorn's own choice is not determined: {_CHANCE[outlook.race]}, and it may "
+            f"also {in_words(outlook.chance)}; the legal sets do not depend on that, but what "
+            "compares the plan with its own choice does"
+        )
+    elif outlook.unknown:
+        yield f"{key}: whether other asks act before it was not looked at: {outlook.unknown}"
+
+
+_HELD: Final = {
+    "notFirst": ("YuniKorn does not come to {} first", "it did"),
+    "hangs": (
+        "YuniKorn locks itself before it serves {}, and schedules nothing more",
+        "it did not",
+    ),
+}
+_CHANCE: Final = {
+    False: "allocations of equal age, or others of one kind, have no order",
+    True: "nodes have equal scores, and the first that answers is taken",
+}
 
 
 def _lowered(cluster: Cluster, queue: Queue) -> Iterator[str]:

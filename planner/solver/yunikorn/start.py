@@ -50,7 +50,7 @@ from planner.solver.levels import Absence, Proved, Settling, prove_absence, say_
 from planner.solver.proving.yunikorn import cases
 from planner.solver.search import Search
 from planner.solver.start import Given, only_pending
-from planner.solver.yunikorn.describe import explain_refusal
+from planner.solver.yunikorn.describe import ahead, explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning, YuniKornRules, side_of
 from planner.stage import begin
 from planner.state.clock import clock_of, from_nanoseconds, to_nanoseconds
@@ -361,9 +361,20 @@ def lowered_quotas(state: YuniKornState) -> list[str]:
 def answer(
     planning: YuniKornPlanning, profile: Profile, deadline: Deadline, given: Given
 ) -> YuniKornPlan:
-    """Return the best legal plan; of what is ``given`` nothing else has a meaning for an ask."""
+    """Return the best legal plan, with what the core's cycles make of its own decision.
+
+    Of what is ``given`` nothing else has a meaning for an ask.
+    """
     del given
-    return solve(planning, profile, deadline)
+    plan, case = solve(planning, profile, deadline), planning.case
+    notes = tuple(ahead(case))
+    if not notes:
+        return plan
+    found = {"held_back": case.held_back, "may_also": case.may_also}
+    greedy = plan.greedy and plan.greedy.model_copy(
+        update={**found, **({"explanation": notes[0]} if case.held_back else {})}
+    )
+    return plan.model_copy(update={**found, "greedy": greedy, "notes": (*notes, *plan.notes)})
 
 
 def is_outside(greedy: YuniKornPlan, plans: Sequence[YuniKornPlan], terms: Sequence[str]) -> bool:

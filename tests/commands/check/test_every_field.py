@@ -22,12 +22,16 @@ from tests.proof.mutation import Json, Path, replaced
 
 MOST: Final = 10**6 if TEST_ALL else 60
 """How many forged plans of a plan are checked."""
-AS_TRUE: Final = re.compile(r"certificate\.(digest|trees_omitted)|(greedy\.)?stability")
+AS_TRUE: Final = re.compile(
+    r"certificate\.(digest|trees_omitted)|(greedy\.)?stability|greedy\.outside_rules\.\[\]"
+)
 """Fields in which another value is as true: the digest and what is omitted are notes, and that no
-victim would preempt again is so where nobody asked."""
+victim would preempt again is so where nobody asked; of laws that are broken the words are."""
 OF_NOTHING: Final[tuple[Any, ...]] = (
     *(True, 1, "any", "quota", "optimal", "certified", [], {"steps": [], "reason": "x"}),
     {"why": "notHead", "text": "it is not the head", "head": "a/b"},
+    {"why": "notFirst", "text": "a acts before it", "asks": ["a"]},
+    {"by": "order", "outcome": "waits"},
     {"cohort": None, "queue": None, "order": ["ByLowestPriority"], "wait": 0},
     {"digest": "", "levels": []},
 )

@@ -25,7 +25,7 @@ from planner.models.yunikorn.laws import spared_by
 from planner.objective.yunikorn import chosen_node
 from planner.plan.yunikorn import YuniKornPlan
 from planner.quota.yunikorn.queue import FENCE, read_properties
-from planner.solver.yunikorn.describe import usage_of
+from planner.solver.yunikorn.describe import ahead, usage_of
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import (
     LAST_TIER,
@@ -290,6 +290,8 @@ class YuniKornInquiry(YuniKornExplainer):
             self.planning.case.asking.shares is not None
         ):  # the core's own answer is no plan for an ask
             text = f"{text}. {'; '.join((self.greedy.explanation, *self.greedy.outside_rules))}"
+        if plan.held_back or plan.may_also:
+            text = ". ".join((*ahead(self.planning.case), text))
         keys = [*plan.keys, *(one.allocation for one in standings)]
         if other := found.get("alternative"):
             keys += other.victims
