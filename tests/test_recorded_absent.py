@@ -30,7 +30,8 @@ def environment(folder: Path | None) -> dict[str, str]:
 def last_line(project: Path, folder: Path | None, *options: str) -> str:
     """Run two tests with the conftest of the project, and return the last line that is said."""
     (project / "tests").mkdir(parents=True)
-    shutil.copy(ROOT / "tests" / "conftest.py", project / "tests")
+    for name in ("conftest.py", "told.py"):
+        shutil.copy(ROOT / "tests" / name, project / "tests")
     (project / "tests" / "test_two.py").write_text(TESTS, encoding="utf-8")
     words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, "tests"]
     done = subprocess.run(

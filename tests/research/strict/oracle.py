@@ -7,13 +7,13 @@ Kueue does. Giving back what need not have gone is no removal, and left out.
 """
 
 from collections.abc import Iterator
+from itertools import chain, combinations
 from typing import NamedTuple
 
 from tests.oracle.cluster import NodeId
 from tests.oracle.fair import FINAL, Search, candidates
 from tests.oracle.legality import attempt, collected, reachable
 from tests.oracle.question import Question
-from tests.subsets import subsets
 
 SHOWN_MOST = 12
 """More candidates would take too long."""
@@ -110,7 +110,8 @@ class _Passes:
         if not passing:
             yield moment._replace(left=moment.left - here, retry=moment.retry | here)
         for index in passing:
-            for before in subsets(refused):
+            sizes = range(len(refused) + 1)
+            for before in chain.from_iterable(combinations(refused, size) for size in sizes):
                 left = moment.left - {index} - set(before)
                 gone, retry = moment.gone | 1 << index, moment.retry | set(before)
                 yield moment._replace(gone=gone, left=left, retry=retry)
