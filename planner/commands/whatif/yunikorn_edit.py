@@ -7,6 +7,7 @@
 ``queue/PATH.preemption.delay``               a duration such as 30s or 1m30s
 ``queue/PATH.priority.policy``                default, fence
 ``queue/PATH.priority.offset``                a whole number
+``queue/PATH.maxapplications``                how many applications may run, 0 for any number
 ``partition/NAME.preemption.enabled``         true or false
 ``application/ID.priority``                   a whole number, for all its asks and allocations
 ``ask/KEY.priority``, ``allocation/KEY.priority``  a whole number
@@ -57,12 +58,18 @@ from planner.state.yunikorn import (
     format_yunikorn_quantity,
     parse_yunikorn_quantity,
 )
+from planner.state.yunikorn_usage import QueueState
 
 EXAMPLE: Final = "queue/root.team-a.guaranteed.memory=64Gi"
 KINDS: Final = ("queue", "partition", "application", "ask", "allocation")
 LIMITS: Final = ("guaranteed", "max")
 PROPERTIES: Final = (PREEMPTION_POLICY, PREEMPTION_DELAY, PRIORITY_POLICY, PRIORITY_OFFSET)
-_QUEUE_FIELDS: Final = (*(f"{limit}.RESOURCE" for limit in LIMITS), *PROPERTIES)
+MAX_APPLICATIONS: Final = "maxapplications"
+_QUEUE_FIELDS: Final = (
+    *(f"{limit}.RESOURCE" for limit in LIMITS),
+    *PROPERTIES,
+    MAX_APPLICATIONS,
+)
 POLICIES: Final = {
     PREEMPTION_POLICY: (DEFAULT, FENCE, DISABLED),
     PRIORITY_POLICY: (DEFAULT, FENCE),
@@ -210,8 +217,26 @@ def _edit_queue(state: YuniKornState, rest: str, setting: Setting) -> YuniKornSt
             (*queue, "resources", limit),
             lambda now: {name: units for name, units in now.items() if name != resource} | own,
         )
+    if field == MAX_APPLICATIONS:
+        return _with_applications(state, path, queue, setting)
     value = _property(field, setting)
     return changed(state, (*queue, "properties"), lambda known: {**known, field: value})
+
+
+def _with_applications(
+    state: YuniKornState, path: str, queue: Steps, setting: Setting
+) -> YuniKornState:
+    """Set how many applications may run in a queue; the dump tells it of the live queue, too."""
+    state = replaced(state, queue, MAX_APPLICATIONS, setting, f"queue {path}")
+    most = next(one.maxapplications for known, _, one in every_queue(state) if known == path)
+
+    def told(live: Mapping[str, QueueState]) -> Mapping[str, QueueState]:
+        return {
+            name: one.model_copy(update={"max_running_apps": most}) if name == path else one
+            for name, one in live.items()
+        }
+
+    return changed(state, (*queue[:2], "queue_states"), told)
 
 
 def _is_field(path: str) -> bool:
@@ -264,7 +289,13 @@ def queues(state: YuniKornState) -> Iterator[Editable]:
                 )
                 for name in PROPERTIES
             )
-            values = (*_limits(path, queue), *rules)
+            most = Settable(
+                target=f"queue/{path}.{MAX_APPLICATIONS}",
+                group="Applications",
+                label="Most that run",
+                value=str(queue.maxapplications),
+            )
+            values = (*_limits(path, queue), *rules, most)
             yield Editable(kind="Queue", name=path, settings=values)
 
 

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from planner import api
-from planner.commands.whatif.edit import compare, edit
+from planner.commands.whatif.edit import changed, compare, edit
 from planner.errors import SchemaError
 from planner.state.yunikorn import Claim, QueueConfig, YuniKornState
+from planner.state.yunikorn_usage import QueueState
+from tests.told import told
 from tests.yunikorn.building import (
     allocation,
     application,
@@ -16,6 +18,7 @@ from tests.yunikorn.building import (
     node,
     queue,
     state_of,
+    two_queues,
 )
 
 POD = {"kubernetes.io/meta/namespace": "ns", "kubernetes.io/meta/podName": "driver.1"}
@@ -197,3 +200,35 @@ def test_priority_decides(state: YuniKornState) -> None:
     at, above = (f"application/runs.1.priority={priority}" for priority in (8, 9))
     assert api.solve(edit(state, [at])).victims
     assert api.solve(edit(state, [above])).status == "infeasible"
+
+
+def full(*, live: bool) -> YuniKornState:
+    """Give a queue that runs as many applications as it may, and an ask of one more of them.
+
+    With ``live`` the dump has the queue's object, too, which counts then.
+    """
+    value = two_queues(allocation("a", {"gpu": 4}))
+    value["queues"]["partitions"][0]["queues"][0]["queues"][1]["maxapplications"] = 1
+    value["applications"][1]["applicationState"] = "Accepted"
+    runs = application("has", "root.high", allocation("own", {"gpu": 1}, on="n2"))
+    value["applications"].append(runs | {"applicationState": "Running"})
+    state = state_of(value)
+    objects = {"root.high": QueueState(max_running_apps=1, running_apps=1)} if live else {}
+    return changed(state, ("partitions", 0, "queue_states"), lambda _: objects)
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_running_applications_decide(live: bool) -> None:  # noqa: FBT001 - a parameter of a test
+    state = full(live=live)
+    assert not api.solve(state).victims
+    for value, victims in ((1, 0), (2, 1), (0, 1)):
+        other = edit(state, [f"queue/root.high.maxapplications={value}"])
+        assert found_queue(other, "root.high").maxapplications == value
+        assert len(api.solve(other).victims) == victims
+
+
+@pytest.mark.parametrize("value", ["-1", "many"])
+def test_what_is_no_number_of_applications_is_refused(state: YuniKornState, value: str) -> None:
+    with pytest.raises(SchemaError) as caught:
+        edit(state, [f"queue/root.high.maxapplications={value}"])
+    told(caught.value)
