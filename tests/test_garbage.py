@@ -119,8 +119,9 @@ def test_nor_are_other_answers(verb: str) -> None:
 
 @pytest.mark.parametrize("certify", [True, False])
 def test_of_yunikorn_only_queues_are(*, certify: bool) -> None:
-    """Each knows its parent and its children."""
+    """Each knows its parent and its children, and what is in it in a cycle to come."""
     state = planner.read(YUNIKORN)
     found = left_behind(lambda: planner.solve(state, certify=certify))
     ours = {type(one) for one in found if type(one).__module__.startswith("planner")}
-    assert {one.__name__ for one in ours} <= {"Queue"}
+    inside = {"Application", "Ask", "Allocation", "ClaimExtra"}
+    assert {one.__name__ for one in ours} <= {"Queue", *inside}
