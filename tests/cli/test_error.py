@@ -51,7 +51,7 @@ from tests.told import told
 def test_wrong_usage(arguments: list[str]) -> None:
     said = refused(*arguments)
     assert said.startswith("error: ")
-    told(said)
+    told(said.partition(" is not one of input, ")[0])  # the wings have schemas, too
     assert said.rstrip().endswith("--help")
 
 

@@ -224,9 +224,9 @@ def test_the_original_is_of_the_same_scheduler() -> None:
 
 @pytest.mark.parametrize("scheduler", [KUEUE, YUNIKORN], ids=lambda one: one.id)
 def test_every_attribute_is_there(scheduler: AnyScheduler) -> None:
-    own = [name for name, one in vars(type(scheduler)).items() if isinstance(one, property)]
+    own = {name for name, one in vars(type(scheduler)).items() if isinstance(one, property)}
     assert len(own) > 5
-    for name in own:
+    for name in own - {"with_commands"}:  # a wing has them
         assert getattr(scheduler, name)
 
 
