@@ -146,9 +146,9 @@ class Table:
     """H workloads that hold quota, queue by queue, each a record when it is asked for.
 
     A large state has a million holders, of which a plan looks at some hundred. ``entries`` have the
-    key and the UID of each, in the row ``taken`` (H,) has its place there; ``held`` has the
-    ``usage`` and the ``names`` of each number in ``columns.usage``; ``make`` makes a record, once;
-    it is no closure, so that a copy of a simulated world makes records of its own.
+    key and the UID of each, at the places ``taken`` (H,); ``held`` has the ``usage`` and ``names``
+    of each number in ``columns.usage``; ``make`` makes the record of a row, once. It is no closure,
+    so that a copy of a simulated world makes records of its own.
     """
 
     def __init__(
