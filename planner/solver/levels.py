@@ -294,10 +294,7 @@ class Settling:
             if self.effort is None and all(said):
                 self.break_ties()
             return False
-        if self.prove_ties():
-            return True
-        tried = {*(self.victims or ())}
-        return self.break_ties() and {*(self.victims or ())} != tried and self.prove_ties()
+        return self.prove_ties() or (self.break_ties() and self.prove_ties())
 
     def break_ties(self) -> bool:
         """Make the answer canonical by the solver."""

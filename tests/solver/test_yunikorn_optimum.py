@@ -31,6 +31,7 @@ from tests.yunikorn.building import (
     Json,
     allocation,
     application,
+    ask,
     cluster_value,
     node,
     queue,
@@ -244,6 +245,29 @@ def test_one_large_allocation_instead_of_two_small_ones() -> None:
     assert plan.greedy is not None
     assert set(plan.greedy.keys) == {"a", "b"}
     assert (plan.status, plan.keys, plan.node) == ("optimal", ("big",), "n1")
+
+
+@pytest.mark.parametrize("equal", range(2, 8))
+def test_of_however_many_equal_sets_the_first_is_proved_so(equal: int) -> None:
+    """The core takes what it finds on the first node; of all others the youngest is the first."""
+    names = [*map(str, range(1 + equal))]
+    held = [
+        allocation(name, {"gpu": 1}, age=-int(name), on=name, priority="0" if int(name) else "5")
+        for name in names
+    ]
+    asks = ask("ask", {"gpu": 1}, priority="10")
+    value = cluster_value(
+        [queue("high", guaranteed={"gpu": 1}), *map(queue, names)],
+        [node(name, {"gpu": 1}) for name in names],
+        [
+            application("asks", "root.high", asks=(asks,)),
+            *(application(f"runs-{one['nodeId']}", f"root.{one['nodeId']}", one) for one in held),
+        ],
+    )
+    state = state_of(value)
+    plan = planner.solve(state)
+    assert (plan.keys, plan.greedy and plan.greedy.keys) == ((names[-1],), ("0",))
+    assert planner.check(state, plan).accepted
 
 
 def test_a_required_node_waits_for_no_delay() -> None:
