@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import time
@@ -22,6 +23,8 @@ from planner.operations.kubectl.kueue_resource import WATCHED
 from planner.operations.steer.kueue.carry import LEASE
 from planner.operations.steer.kueue.decide import Otherwise
 from planner.operations.steer.kueue.setup import PolicyVersion, manifests
+from planner.reader.parse import parse
+from planner.reader.source import Text
 
 if TYPE_CHECKING:
     from planner.operations.steer.kueue.carry import Lease
@@ -90,7 +93,11 @@ def command(given: Options) -> int:
     chooses by itself, or the workload waits.
     """
     if given.manifests is not None:
-        print_parts([manifests(given.manifests)])
+        text = manifests(given.manifests)
+        if given.layout == "jsonl":
+            objects = parse(Text("manifests", text.encode(), named_yaml=True))
+            text = "".join(f"{json.dumps(one.value)}\n" for one in objects)
+        print_parts([text])
         return OPTIMAL
     if given.check:
         return _check(given)

@@ -48,6 +48,11 @@ def test_what_is_printed_is_what_is_deployed() -> None:
     assert call("steer", "--manifests", "v2").exit_code == 2
 
 
+def test_the_set_up_is_json_where_that_is_asked_for() -> None:
+    done = call("steer", "--manifests", "v1beta1", "--format", "jsonl")
+    assert [*map(json.loads, done.stdout.splitlines())] == manifests("v1beta1")
+
+
 def test_the_set_up_has_names_of_its_own() -> None:
     others = [*yaml.safe_load_all((ROOT / "deploy" / "base" / "rights.yaml").read_text("utf-8"))]
     taken = {(one["kind"], one["metadata"]["name"]) for one in others if "Cluster" in one["kind"]}
