@@ -20,6 +20,7 @@ from planner.plan.base import Proved as Proved
 from planner.plan.base import Published as Published
 from planner.plan.base import Record as Record
 from planner.plan.base import Status as Status
+from planner.plan.base import Turn as Turn
 from planner.plan.base import Uncovered as Uncovered
 from planner.plan.base import qualified as qualified
 from planner.plan.proof import Tree as Tree

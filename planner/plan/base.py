@@ -71,6 +71,10 @@ legal victim set exists. unknown: nothing found, nothing proved. conditional: pr
 as far as the planner models it, but something in the state is not modelled (``coverage``)."""
 Proved = Literal["optimal", "infeasible"]
 """The status that a conditional answer would have if what it leaves out plays no part."""
+Turn = Literal["next", "held", "chance", "unknown"]
+"""When the scheduler does what it decides. next: in the cycles to come. held: not before others
+act, or what holds the preemptor back ends. chance: perhaps, or else another thing that is like it.
+unknown: nobody looked."""
 Assume = Literal["quota"]
 """What a user may vouch for. quota: that quota, as the planner sees it, alone decides."""
 

@@ -22,7 +22,7 @@ from planner.commands.audit.record import (
 )
 from planner.commands.study.record import Failure
 from planner.commands.study.tally import spread
-from planner.plan import Shown
+from planner.plan import Shown, Turn
 from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, counts, name, table
@@ -40,13 +40,21 @@ FINDINGS: Final[dict[FindingCode, str]] = {
 }
 """What a finding says of the scheduler's own answer."""
 
+TURNS: Final[dict[Turn, str]] = {
+    "next": "next",
+    "held": "held back",
+    "chance": "left to chance",
+    "unknown": "not followed",
+}
+"""What is said of when the scheduler's own answer comes."""
+
 MAX_CASES: Final = 50
 ON_SCREEN: Final = 20
 MAX_NEEDLESS: Final = 3
 
 CSV_COLUMNS: Final = (
-    *("state", "pending", "rules", "status", "victims", "irredundant", "smallest", "fewest"),
-    *("findings", "objective", "optimum_status", "optimum_victims", "best"),
+    *("state", "pending", "rules", "status", "turn", "victims", "irredundant", "smallest"),
+    *("fewest", "findings", "objective", "optimum_status", "optimum_victims", "best"),
 )
 """The columns of a row for each case and objective; every term of both answers follows."""
 
@@ -86,7 +94,7 @@ def _lines(audit: Audit) -> Iterator[str]:
         yield line(
             "case",
             *where,
-            **fields(case, "status victims"),
+            **fields(case, "status turn victims"),
             name=case.names.get(case.pending),
             **_told(case, "irredundant smallest fewest"),
             findings=",".join(case.findings) or "none",
@@ -131,7 +139,7 @@ def _csv_rows(audit: Audit) -> Iterator[Sequence[object]]:
     for case in audit.cases:
         for one in case.judgements:
             yield [
-                *(case.state, case.pending, case.rules, case.status, len(case.victims)),
+                *(case.state, case.pending, case.rules, case.status, case.turn, len(case.victims)),
                 *_told(case, "irredundant smallest fewest").values(),
                 " ".join(case.findings),
                 *(one.objective, one.status, len(one.victims), *_told(one, "best").values()),
@@ -178,6 +186,10 @@ def _head(audit: Audit) -> Iterator[Fact]:
         names = ", ".join(f"{title} ({count:,})" for title, count in sorted(missing.items()))
         left_out = f"{plural(summary.conditional, 'case')} not counted: {names}"
         yield Fact("Not modelled", Cell(left_out, tone="warn"))
+    turns = Counter(case.turn for case in audit.cases if case.turn != "next")
+    if turns:
+        found = (f"{TURNS[one]} {_in_cases(turns[one], summary.cases)}" for one in sorted(turns))
+        yield Fact("Turn", Cell(f"its own answer is {', '.join(found)}"))
     yield Fact("Infeasible", Cell(f"{summary.infeasible:,} proved"))
     for one in summary.verdicts:
         yield Fact(one.objective, Cell(_judged(one)))
@@ -393,6 +405,8 @@ def _worst(audit: Audit, folder: Path) -> Iterator[doc.Block]:
         Column(f"{work.hours.capitalize()} lost needlessly", lost, number=True, only="page"),
         Column("Findings", lambda case: ", ".join(case.findings), folds=True),
     ]
+    if any(case.turn != "next" for case in shown):
+        columns.append(Column("Turn", lambda case: TURNS[case.turn], folds=True))
     if any(case.needless for case in shown):
         columns.append(Column("Needless", needless, only="page"))
     caption = "Victims of the scheduler itself and of the optima, most lost needlessly first"

@@ -13,7 +13,7 @@ from msgspec import Struct
 from planner.errors import LOOP, InputError, SchemaError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
-from planner.plan import AnyPlan
+from planner.plan import AnyPlan, Turn
 from planner.plan.asked import AssignmentInput
 from planner.plan.base import name_some
 from planner.problem.array import BoolArray
@@ -113,6 +113,11 @@ class AnyPlanning(Protocol):
 
     def greedy_plan(self) -> AnyPlan:
         """Return what the scheduler itself would do, verified."""
+        ...
+
+    @property
+    def turn(self) -> Turn:
+        """When the scheduler does that."""
         ...
 
     def greedy_positions(self) -> list[int]:

@@ -30,6 +30,7 @@ def make_case(**changes: object) -> Case:
         "pending": "ns/wants",
         "rules": "kueue-classical",
         "status": "feasible",
+        "turn": "held",
         "victims": ("ns/a", "ns/b", "ns/c"),
         "terms": {"workloads": 3, "lost_work": 7200, "restart_cost": 1800},
         "irredundant": False,
@@ -48,6 +49,7 @@ def make_audit(**changes: object) -> Audit:
     """Return an audit of a case with findings, one without, one without a plan, and a failure."""
     fine = make_case(
         state="states/two.json",
+        turn="next",
         needless=(),
         findings=(),
         victims=("ns/a",),
@@ -66,6 +68,7 @@ def make_audit(**changes: object) -> Audit:
     }
     nothing = make_case(
         pending="ns/hopeless",
+        turn="next",
         status="infeasible",
         victims=(),
         needless=(),

@@ -71,6 +71,7 @@ class Planned:
     """A job that wants in, ready to be planned for."""
 
     scheduler = "toy"
+    turn = "next"
 
     def __init__(self, state: ToyState, job: Job) -> None:
         self.state, self.job = state, job

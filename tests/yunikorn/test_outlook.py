@@ -281,6 +281,20 @@ def test_what_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "it is not decided in 1 cycles" in solved(value).notes[0]
 
 
+def turns(value: Json) -> dict[str, str]:
+    """Return what an audit says of when each answer of the core comes."""
+    return {case.pending: case.turn for case in planner.audit(state_of(value)).cases}
+
+
+def test_an_audit_says_whose_turn_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    early = with_others(FULL, ask("first", GPU, priority="1"), submissionTime=1)
+    assert turns(early) == {"ask": "held", "first": "next"}
+    assert turns(two_queues(*TIED, size=2)) == {"ask": "chance"}
+    assert turns(above_max()) == {"root.research": "next"}
+    monkeypatch.setattr(outlook, "SMALL", 2)
+    assert turns(two_queues(*TIED, size=2)) == {"ask": "unknown"}
+
+
 def test_a_forged_claim_is_refused() -> None:
     first = ask("first", GPU, priority="1")
     early = with_others(FULL, first, submissionTime=1)

@@ -112,6 +112,7 @@ def _case(instance: Instance, given: Given, question: Question, known: Covering[
         now=greedy.now,
         rules=greedy.rules,
         status=greedy.status,
+        turn=planning.turn,
         victims=greedy.keys,
         terms=greedy.terms,
         lost=_lost(greedy),

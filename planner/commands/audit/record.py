@@ -8,7 +8,7 @@ from typing import Literal, Self
 from pydantic import ValidationInfo, model_validator
 
 from planner.commands.study.record import Answered, Failure, Rules
-from planner.plan.base import Assume, Published, Record, Status, Told, Uncovered
+from planner.plan.base import Assume, Published, Record, Status, Told, Turn, Uncovered
 from planner.plan.record import Shown
 
 FindingCode = Literal["redundant", "disruption", "rules", "missed", "pointless"]
@@ -62,8 +62,9 @@ class Case(Record):
     """One pending workload or ask of one state, or one queue above its maximum, by its path.
 
     ``now`` is the clock of the state. ``status`` and ``victims`` are the scheduler's own answer,
-    ``terms`` what it costs, ``lost`` the work that its victims lose, as in `Judgement`, and
-    ``outside_rules`` the laws it breaks. ``irredundant`` says that no proper subset of its
+    ``turn`` when it comes: if it is ``held`` or by ``chance``, it is judged as if it came all the
+    same. ``terms`` are what it costs, ``lost`` the work that its victims lose, as in `Judgement`,
+    and ``outside_rules`` the laws it breaks. ``irredundant`` says that no proper subset of its
     victims would do, whoever is being evicted already aside, and ``smallest`` that no fewer victims
     would, which by itself is no finding: ``None`` where there are none to judge, or time was up.
     ``needless`` are those that a smallest subset spares, ``fewest`` how many victims a proved
@@ -81,6 +82,7 @@ class Case(Record):
     now: datetime | None = None
     rules: Rules
     status: Status
+    turn: Turn = "unknown"
     victims: tuple[str, ...]
     terms: dict[str, int]
     lost: dict[str, int] = {}

@@ -16,7 +16,7 @@ from planner.models.kueue.formulation import Columns, Formulation
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
-from planner.plan import Status, Verdict, Verification
+from planner.plan import Status, Turn, Verdict, Verification
 from planner.plan.kueue import Amount, Plan, Victim
 from planner.problem.array import BoolArray, IntArray
 from planner.proof.claims import Claims
@@ -231,6 +231,11 @@ class Planning(Planned[Plan], Rules):
         """Return victims in candidate order, with the reasons that the rules give them."""
         ordered = self.in_candidate_order(positions)
         return self.describe(ordered, [self._codes[position] for position in ordered])
+
+    @property
+    def turn(self) -> Turn:
+        """When Kueue does what it decides: what is in the way after the next cycle is not asked."""
+        return "held" if self.case.held_back else "next"
 
     def greedy_positions(self) -> list[int]:
         """Return Kueue's own targets as positions of the problem's workloads, in its order."""

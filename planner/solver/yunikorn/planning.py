@@ -23,7 +23,7 @@ from planner.objective.yunikorn import (
     refuse_annotated,
     yunikorn_term_table,
 )
-from planner.plan import Verdict, Verification
+from planner.plan import Turn, Verdict, Verification
 from planner.plan.yunikorn import RuleSet, YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem
 from planner.proof.claims import Claims
@@ -126,6 +126,14 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
     def keys(self) -> list[str]:
         """The allocation keys of the problem, by their positions: (W,)."""
         return [allocation.allocation_key for allocation in self.problem.allocations]
+
+    @property
+    def turn(self) -> Turn:
+        """When the core does what it decides, by its cycles where the state is small."""
+        outlook = self.case.outlook
+        if outlook.unknown:
+            return "unknown"
+        return "held" if outlook.course else "chance" if outlook.chance else "next"
 
     def greedy_positions(self) -> list[int]:
         """Return the core's own victims as positions of the problem's allocations."""

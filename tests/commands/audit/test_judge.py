@@ -309,7 +309,11 @@ def test_library() -> None:
     state = read_kueue_objects(cluster(another_pending("second")), where="cluster", now=NOW)
     audit = planner.audit(state, objectives=["min-lost-work"])
     assert audit.objectives == ("min-lost-work",)
-    assert [case.pending for case in audit.cases] == ["ns/pending", "ns/second"]
+    # Kueue looks at the head of a queue alone.
+    assert {case.pending: case.turn for case in audit.cases} == {
+        "ns/pending": "held",
+        "ns/second": "next",
+    }
     assert (audit.summary.findings, audit.summary.fewer) == ({"disruption": 2}, 1)
     only = planner.audit(state, "ns/second", now=NOW)
     assert [case.pending for case in only.cases] == ["ns/second"]
