@@ -92,9 +92,10 @@ def minimise(search: Search, measure: Measure, effort: float = inf) -> Least:
     if value is None:
         return Least("infeasible" if result.outcome == "infeasible" else "unknown")
     search.limit(measure, value)
-    if result.outcome == "optimal":
+    if result.outcome == "optimal" and result.bound == value:
         return Least("optimal", value, value)
-    return Least("feasible", value, max(0, min(value, result.bound)))
+    # A bound that an answer refutes is none.
+    return Least("feasible", value, result.bound if 0 < result.bound <= value else 0)
 
 
 def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -150,7 +150,7 @@ class Search:
             formulation, take = self.state(rows)
             objective = express(formulation, self.rules.table, measure) if measure else None
             while True:
-                hint = None if self.incumbent is None else self.hint(formulation, objective)
+                hint = None if self.incumbent is None else self.hint(take)
                 result = run(formulation.builder, objective, self.deadline, hint, effort)
                 if not result.solution:
                     return result
@@ -230,19 +230,12 @@ class Search:
         possible = [(row, least) for row, least in different if builder.bounds(row)[1] >= least]
         builder.any_of(builder.witnesses(possible))
 
-    def hint(self, formulation: Measured, objective: Linear | None) -> Sequence[int] | None:
-        """Return values of all variables that state the incumbent in the model.
+    def hint(self, take: Mapping[int, int]) -> Mapping[int, int] | None:
+        """Return how many the incumbent takes of each class, by the variables of the model.
 
         A subclass may return ``None``: the solver then starts without a hint.
         """
-        from planner.solver.engine import complete  # noqa: PLC0415 - loaded by now
-
-        counts = [self.answer[k] for k in self.active]
-        hint = complete(formulation.builder, formulation.take, counts, objective)
-        if hint is None:
-            message = "the model does not admit a victim set that is legal"
-            raise InternalError(message)
-        return hint
+        return {index: self.answer[k] for k, index in take.items()}
 
 
 def impose(search: Search, wishes: Wishes) -> None:
