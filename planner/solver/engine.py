@@ -23,7 +23,7 @@ from ortools.sat.python import cp_model_helper as cp
 from planner.errors import InternalError
 from planner.models.shared.builder import Builder, Linear, refuse_wide
 from planner.solver.deadline import Deadline, OutOfTime, waited_for
-from planner.solver.run import SEED, Run
+from planner.solver.search import SEED, Run
 from planner.stage import going_on
 
 SOLVER: Final = f"OR-Tools CP-SAT {__version__}"

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
+from msgspec import Struct
 
 from planner.errors import InternalError, UnsupportedError
 from planner.models.shared.builder import Linear
@@ -19,7 +20,19 @@ from planner.objective.wishes import Wishes
 from planner.problem.array import IntArray
 from planner.quota.classes import Classes
 from planner.solver.deadline import Deadline, OutOfTime
-from planner.solver.run import Run
+
+SEED: Final = 0
+"""The seed of all engines."""
+
+Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
+
+
+class Run(Struct, frozen=True):
+    """What comes of asking the solver: a value per variable, and a bound on the objective."""
+
+    outcome: Outcome
+    solution: Sequence[int] = ()
+    bound: int = 0
 
 
 class Rules:

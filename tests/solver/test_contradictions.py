@@ -19,8 +19,7 @@ from planner.solver import engine
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
 from planner.solver.kueue.planning import Planning
-from planner.solver.run import Run
-from planner.solver.search import Search
+from planner.solver.search import Run, Search
 from planner.solver.start import Given, start
 from tests.cluster import PENDING, pending, preempt, queue, running, state_of
 from tests.solver.test_core import crowd

@@ -22,8 +22,7 @@ from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled
 from planner.solver.levels import BRIEF, SHORT, THOROUGH
 from planner.solver.proving.grow import Effort, Grown
-from planner.solver.run import Outcome, Run
-from planner.solver.search import Search
+from planner.solver.search import Outcome, Run, Search
 from planner.solver.start import Given, solve, start
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import prepare_ask, settled_ask
