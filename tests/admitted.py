@@ -10,7 +10,7 @@ from ortools.sat.python import cp_model
 from planner.models.kueue.formulation import Columns, Formulation, build_classes
 from planner.models.kueue.laws import assemble, attempts, eligible, restricted_while_borrowing
 from planner.problem.kueue import Problem
-from planner.solver.engine import complete
+from tests.exact import complete
 
 VictimSets = dict[bool, set[frozenset[str]]]
 """Per attempt (whether it may borrow), the admitted victim sets."""

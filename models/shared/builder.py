@@ -139,13 +139,9 @@ def negation(literal: int) -> int:
 
 
 class Builder:
-    """A CP-SAT model under construction; knows the bounds of every variable.
-
-    ``origin`` is the model that this one is a copy of, if it is one, and begins with.
-    """
+    """A CP-SAT model under construction; knows the bounds of every variable."""
 
     def __init__(self) -> None:
-        self.origin: Builder | None = None
         # OR-Tools takes as long to load as a small plan, and many need no model.
         from ortools.sat.python.cp_model_helper import CpModelProto  # noqa: PLC0415
 
@@ -154,14 +150,11 @@ class Builder:
         self.upper: list[int] = []
 
     def copy(self) -> Self:
-        """Return a model that begins with the variables and rows of this one.
-
-        From now on nothing may be added to this one: what was read of its rows holds for the copy.
-        """
+        """Return a model that begins with the variables and rows of this one."""
         twin = copy(self)
         twin.proto = type(self.proto)()
         twin.proto.copy_from(self.proto)
-        twin.lower, twin.upper, twin.origin = [*self.lower], [*self.upper], self
+        twin.lower, twin.upper = [*self.lower], [*self.upper]
         return twin
 
     def new(self, lower: int, upper: int) -> int:
@@ -298,11 +291,11 @@ class Builder:
         self.proto.objective.coeffs.extend(list(written.terms.values()))
         return unit, free.constant
 
-    def hint(self, values: Sequence[int]) -> None:
-        """Give the solver a complete starting point: a value for every variable."""
+    def hint(self, values: Mapping[int, int]) -> None:
+        """Give the solver a starting point: values of some variables."""
         self.proto.clear_solution_hint()
-        self.proto.solution_hint.vars.extend(list(range(len(values))))
-        self.proto.solution_hint.values.extend(list(values))
+        self.proto.solution_hint.vars.extend(list(values))
+        self.proto.solution_hint.values.extend(list(values.values()))
 
     def _split(self, linear: Linear, least: int, when: Sequence[int]) -> None:
         """Add ``linear >= least`` as rows whose coefficients are shorter.

@@ -5,11 +5,10 @@ Source: docs/semantics/kueue-topology.md §2.4, §4.1 and §7.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -17,10 +16,10 @@ from msgspec import Struct
 from planner.problem.array import IntArray
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placing import Aim, Group, Pods
+from planner.quota.kueue.selector import meets_term, untolerated
 from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.topology import OVERLAPPING, FlavorTree
 from planner.state.kueue import Node
-from planner.state.pods import NodeSelectorTerm, SelectorRequirement, Taint, Toleration
 
 Amounts = tuple[tuple[str, int], ...]
 """Amounts by resource, in Kueue's units; none is 0."""
@@ -195,10 +194,6 @@ def _given_back(
     return kind, gives
 
 
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
-_LABEL: Final = re.compile(r"(|[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)")
-
-
 def eligible_leaves(tree: FlavorTree, pods: Pods) -> Iterable[int]:
     """Return the leaves that may take a podset; all leaves where leaves are not single nodes.
 
@@ -208,65 +203,13 @@ def eligible_leaves(tree: FlavorTree, pods: Pods) -> Iterable[int]:
         return range(len(tree.nodes))
     selector, affinity = pods.pod.node_selector.items(), pods.pod.affinity
     required = affinity.node_affinity.required if affinity and affinity.node_affinity else None
-    seen: dict[int, bool] = {}
 
     def may_take(node: Node) -> bool:
-        taints, labels = node.spec.taints, node.metadata.labels
-        if taints and id(taints) not in seen:
-            seen[id(taints)] = all(_is_tolerated(one, pods.tolerations) for one in taints)
-        if (taints and not seen[id(taints)]) or any(labels.get(k) != v for k, v in selector):
+        labels = node.metadata.labels
+        if any(untolerated(node.spec.taints, pods.tolerations)):
             return False
-        name = node.metadata.name
-        return required is None or any(_meets(term, labels, name) for term in required.terms)
+        if any(labels.get(key) != value for key, value in selector):
+            return False
+        return required is None or any(meets_term(term, node) for term in required.terms)
 
     return [leaf for leaf, node in enumerate(tree.nodes) if may_take(node)]
-
-
-def _is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    return taint.effect not in {"NoSchedule", "NoExecute"} or any(
-        one.effect in {"", taint.effect} and one.key in {"", taint.key} and _compares(one, taint)
-        for one in tolerations
-    )
-
-
-def _compares(one: Toleration, taint: Taint) -> bool:
-    if one.operator in {"", "Equal"}:
-        return one.value == taint.value
-    if one.operator == "Exists":
-        return True
-    numbers = _INTEGER.fullmatch(one.value) and _INTEGER.fullmatch(taint.value)
-    if not numbers:
-        return False
-    ours, theirs = int(one.value), int(taint.value)
-    return theirs < ours if one.operator == "Lt" else theirs > ours
-
-
-def _meets(term: NodeSelectorTerm, labels: Mapping[str, str], name: str) -> bool:
-    """Say whether a node meets all rows of a term; no node meets an empty term."""
-    rows, fields = term.match_expressions, term.match_fields
-    if not rows and not fields:
-        return False
-    return all(_holds(row, labels.get(row.key)) for row in rows) and all(
-        one.key == "metadata.name"
-        and len(one.values) == 1
-        and one.operator in {"In", "NotIn"}
-        and (one.values[0] == name) == (one.operator == "In")
-        for one in fields
-    )
-
-
-def _holds(row: SelectorRequirement, value: str | None) -> bool:
-    """Say whether a row is valid, and holds for the value of a label."""
-    given, operator = row.values, row.operator
-    if not all(_LABEL.fullmatch(one) for one in given):
-        return False
-    if operator in {"In", "NotIn"}:
-        return bool(given) and (value in given) == (operator == "In")
-    if operator in {"Exists", "DoesNotExist"}:
-        return not given and (value is not None) == (operator == "Exists")
-    if operator not in {"Gt", "Lt"} or len(given) != 1 or value is None:
-        return False
-    if not all(map(_INTEGER.fullmatch, (value, *given))):
-        return False
-    ours, bound = int(value), int(given[0])
-    return ours > bound if operator == "Gt" else ours < bound

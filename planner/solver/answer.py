@@ -41,8 +41,7 @@ from planner.proof.claims import Claims, Limits, cap_claim
 from planner.solver.deadline import Trees
 from planner.solver.finder import LevelResult, find_any, find_within
 from planner.solver.levels import Proved, prove_absence
-from planner.solver.run import SEED, Outcome
-from planner.solver.search import Search, impose
+from planner.solver.search import SEED, Outcome, Search, impose
 from planner.solver.start import AnyPlanning
 from planner.verifier.wording import broken
 

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from planner.models.shared.builder import Linear
 from planner.objective.profiles import Measure, with_names
 from planner.plan import Proof
-from planner.solver.run import Outcome
-from planner.solver.search import Counts, RowOverClasses, Search
+from planner.solver.search import Counts, Outcome, RowOverClasses, Search
 from planner.stage import begin
 
 _SHARE: Final = 3 / 4
@@ -92,70 +91,38 @@ def minimise(search: Search, measure: Measure, effort: float = inf) -> Least:
     if value is None:
         return Least("infeasible" if result.outcome == "infeasible" else "unknown")
     search.limit(measure, value)
-    if result.outcome == "optimal":
+    if result.outcome == "optimal" and result.bound == value:
         return Least("optimal", value, value)
-    return Least("feasible", value, max(0, min(value, result.bound)))
+    # A bound that an answer refutes is none.
+    return Least("feasible", value, result.bound if 0 < result.bound <= value else 0)
 
 
 def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
-    """Solve the levels in order, then make the answer canonical."""
+    """Solve the levels in order, then make the answer canonical, if each is best.
+
+    Each level has a share of the time left: a hard one leaves the others time.
+    """
     if search.incumbent is None:
         outcome = find_any(search)
         if outcome in {"infeasible", "unknown"}:
             return Answer(outcome, ())
-    done = list[LevelResult]()
+    done, whole = list[LevelResult](), search.deadline
     for measure in with_names(levels):
-        _solve_next(search, measure, done)
-    return _settle(search, done)
-
-
-def solve_below(search: Search, levels: Sequence[Measure], best: Sequence[int]) -> Answer:
-    """Solve the levels in order, as long as the answer may be better than one that is known.
-
-    ``best`` are the values of the known one, level by level, the number of names included. The
-    outcome is infeasible as soon as the solver says that no answer is better.
-    """
-    done = list[LevelResult]()
-    equal = True
-    for measure, most in zip(with_names(levels), best, strict=True):
-        outcome = find_within(search, measure, most) if equal else "optimal"
-        if outcome in {"infeasible", "unknown"}:
-            # An earlier level that is not settled might still have a better value.
-            return Answer(outcome if _all_best(done) else "unknown", ())
-        _solve_next(search, measure, done)
-        equal = equal and done[-1].least.value == most
-    if equal:
-        return Answer("infeasible" if _all_best(done) else "unknown", ())
-    return _settle(search, done)
-
-
-def _solve_next(search: Search, measure: Measure, done: list[LevelResult]) -> None:
-    """Solve a level within a share of the time left: a hard one leaves the others time."""
-    deadline = search.deadline
-    search.deadline = deadline.part(_SHARE)
-    left = search.deadline.left()
-    begin(f"level {len(done) + 1}" + ("" if left is None else f", for at most {left:.0f} s"))
-    for level in done:  # a later level may have improved it
-        search.limit(level.measure, search.value(level.measure, search.answer))
-    done.append(LevelResult(measure, minimise(search, measure)))
-    search.deadline = deadline
-
-
-def _settle(search: Search, done: Sequence[LevelResult]) -> Answer:
-    """Make the answer of solved levels canonical, if each is best."""
-    levels = []
-    for level in done:
+        search.deadline = whole.part(_SHARE)
+        left = search.deadline.left()
+        begin(f"level {len(done) + 1}" + ("" if left is None else f", for at most {left:.0f} s"))
+        for level in done:  # a later level may have improved it
+            search.limit(level.measure, search.value(level.measure, search.answer))
+        done.append(LevelResult(measure, minimise(search, measure)))
+        search.deadline = whole
+    for place, level in enumerate(done):
         least = level.least
         if least.outcome != "optimal":
             value, bound = search.value(level.measure, search.answer), least.bound
             least = Least("optimal" if value == bound else "feasible", value, bound)
-        levels.append(replace(level, least=least))
-    best = _all_best(levels) and break_ties(search)
-    return Answer("optimal" if best else "feasible", tuple(levels))
-
-
-def _all_best(done: Sequence[LevelResult]) -> bool:
-    return all(level.least.outcome == "optimal" for level in done)
+            done[place] = replace(level, least=least)
+    best = all(level.least.outcome == "optimal" for level in done) and break_ties(search)
+    return Answer("optimal" if best else "feasible", tuple(done))
 
 
 def break_ties(search: Search) -> bool:

@@ -36,8 +36,7 @@ from planner.solver.deadline import Deadline, OutOfTime, Trees
 from planner.solver.finder import Least, LevelResult, break_ties, find_any, minimise
 from planner.solver.proving.earlier import EarlierTree, renamed
 from planner.solver.proving.grow import Before, Effort, Grown, grow
-from planner.solver.run import Outcome
-from planner.solver.search import Search
+from planner.solver.search import Outcome, Search
 from planner.stage import begin
 
 THOROUGH: Final = Effort(steps=50_000, entries=10**12)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
+from msgspec import Struct
 
 from planner.errors import InternalError, UnsupportedError
 from planner.models.shared.builder import Linear
@@ -19,7 +20,19 @@ from planner.objective.wishes import Wishes
 from planner.problem.array import IntArray
 from planner.quota.classes import Classes
 from planner.solver.deadline import Deadline, OutOfTime
-from planner.solver.run import Run
+
+SEED: Final = 0
+"""The seed of all engines."""
+
+Outcome = Literal["optimal", "feasible", "infeasible", "unknown"]
+
+
+class Run(Struct, frozen=True):
+    """What comes of asking the solver: a value per variable, and a bound on the objective."""
+
+    outcome: Outcome
+    solution: Sequence[int] = ()
+    bound: int = 0
 
 
 class Rules:
@@ -150,7 +163,7 @@ class Search:
             formulation, take = self.state(rows)
             objective = express(formulation, self.rules.table, measure) if measure else None
             while True:
-                hint = None if self.incumbent is None else self.hint(formulation, objective)
+                hint = None if self.incumbent is None else self.hint(take)
                 result = run(formulation.builder, objective, self.deadline, hint, effort)
                 if not result.solution:
                     return result
@@ -230,19 +243,12 @@ class Search:
         possible = [(row, least) for row, least in different if builder.bounds(row)[1] >= least]
         builder.any_of(builder.witnesses(possible))
 
-    def hint(self, formulation: Measured, objective: Linear | None) -> Sequence[int] | None:
-        """Return values of all variables that state the incumbent in the model.
+    def hint(self, take: Mapping[int, int]) -> Mapping[int, int] | None:
+        """Return how many the incumbent takes of each class, by the variables of the model.
 
         A subclass may return ``None``: the solver then starts without a hint.
         """
-        from planner.solver.engine import complete  # noqa: PLC0415 - loaded by now
-
-        counts = [self.answer[k] for k in self.active]
-        hint = complete(formulation.builder, formulation.take, counts, objective)
-        if hint is None:
-            message = "the model does not admit a victim set that is legal"
-            raise InternalError(message)
-        return hint
+        return {index: self.answer[k] for k, index in take.items()}
 
 
 def impose(search: Search, wishes: Wishes) -> None:

@@ -8,7 +8,7 @@ from planner.models.yunikorn.laws import assemble, lacking
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.lowered import LOWERED
-from planner.solver.engine import complete
+from tests.exact import complete
 from tests.yunikorn.admitted import NodeSets, admitted, every_allocation_apart, problem_of
 from tests.yunikorn.legality import (
     FIELDS,

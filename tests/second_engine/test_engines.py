@@ -9,8 +9,8 @@ from ortools.sat.python import cp_model
 
 from planner.models.shared.builder import Builder, Linear, negation
 from planner.solver.deadline import Deadline
-from planner.solver.engine import Exact, value_of
 from tests.conftest import TEST_ALL
+from tests.exact import Exact, value_of
 from tests.second_engine.engine import Found
 from tests.second_engine.engines import ENGINES
 

@@ -25,10 +25,10 @@ from planner.plan import AnyPlan
 from planner.plan.yunikorn import YuniKornPlan
 from planner.problem.array import IntArray
 from planner.solver.deadline import Deadline
-from planner.solver.engine import Exact
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import AnyPlanning
 from planner.solver.yunikorn.planning import YuniKornPlanning
+from tests.exact import Exact
 from tests.second_engine.engine import Engine, Found, Outcome, PlainCpSat
 
 _LAST_TIER: Measure = ("last_resort",)

@@ -1,4 +1,4 @@
-"""What the solver claims is not believed against a solution, nor a solution that is none.
+"""What the solver claims is not believed against a solution, nor a set that the verifier refuses.
 
 A model that has a solution (everything 0, one witness true) is called infeasible by ortools
 9.15.6755 when presolve is off: three equal rows in bytes, each under a literal of its own, of which
@@ -17,19 +17,14 @@ from planner.models.kueue.formulation import build_classes
 from planner.models.shared.builder import Builder, Linear
 from planner.solver import engine
 from planner.solver.deadline import Deadline
-from planner.solver.engine import Contradiction, complete, reconciled, run
+from planner.solver.engine import run
 from planner.solver.kueue.planning import Planning
-from planner.solver.run import Outcome, Run
-from planner.solver.search import Search
+from planner.solver.search import Run, Search
 from planner.solver.start import Given, start
 from tests.cluster import PENDING, pending, preempt, queue, running, state_of
 from tests.solver.test_core import crowd
 
 COST: Final = Linear({0: 1})
-
-
-def said(outcome: Outcome, value: int | None = None, bound: int = 0) -> Run:
-    return Run(outcome, () if value is None else [value], bound)
 
 
 class Response:
@@ -66,56 +61,14 @@ def model() -> Builder:
     return builder
 
 
-@pytest.mark.parametrize(
-    ("known", "found", "believed"),
-    [
-        (said("unknown"), said("infeasible"), said("infeasible")),
-        (said("feasible", 5, 2), said("infeasible"), said("feasible", 5, 2)),
-        (said("feasible", 5, 2), said("unknown"), said("feasible", 5, 2)),
-        (said("feasible", 5, 2), said("optimal", 4, 4), said("optimal", 4, 4)),
-        (said("feasible", 5, 2), said("optimal", 6, 6), said("feasible", 5, 2)),
-        (said("feasible", 5, 2), said("feasible", 6, 4), said("feasible", 5, 4)),
-        (said("feasible", 5, 2), said("feasible", 6, 6), said("feasible", 5, 2)),
-        (said("feasible", 5, 2), said("feasible", 4, 3), said("feasible", 4, 3)),
-        (said("unknown"), said("feasible", 4, 5), said("feasible", 4, 0)),
-    ],
-)
-def test_what_is_believed_of_two(known: Run, found: Run, believed: Run) -> None:
-    assert reconciled(known, found, COST) == believed
-
-
-def test_an_optimum_worse_than_what_is_known_is_not_believed(claims: Callable[..., None]) -> None:
-    claims(Response(CpSolverStatus.OPTIMAL, [7], 7))
-    found = run(model(), COST, Deadline(), hint=[5])
-    assert (found.outcome, found.solution, found.bound) == ("feasible", [5], 0)
-    found = run(model(), COST, Deadline(), hint=[5])
-    assert (found.outcome, found.solution, found.bound) == ("optimal", [3], 3)
-
-
-def test_a_solution_that_is_none_is_not_taken(claims: Callable[..., None]) -> None:
-    claims(Response(CpSolverStatus.OPTIMAL, [2], 2))
-    assert run(model(), COST, Deadline()) == Run("unknown")
-
-
 def test_an_optimum_that_is_not_its_own_bound_is_none(claims: Callable[..., None]) -> None:
     claims(Response(CpSolverStatus.OPTIMAL, [7], 3))
     assert run(model(), COST, Deadline()).outcome == "feasible"
 
 
-def test_infeasible_is_not_believed_of_what_has_a_solution(claims: Callable[..., None]) -> None:
-    claims(Response(CpSolverStatus.INFEASIBLE))
-    found = run(model(), COST, Deadline(), hint=[5])
-    assert (found.outcome, found.solution) == ("feasible", [5])
-
-
-def test_what_completes_a_set_is_checked(claims: Callable[..., None]) -> None:
-    builder = model()
-    assert complete(builder, [0], [4]) == [4]
-    assert complete(builder, [0], [2]) is None
-    for wrong in (2, 5):
-        claims(Response(CpSolverStatus.OPTIMAL, [wrong]))
-        with pytest.raises(Contradiction):
-            complete(builder, [0], [4])
+def test_a_bound_above_its_own_solution_is_none(claims: Callable[..., None]) -> None:
+    claims(Response(CpSolverStatus.FEASIBLE, [7], 8))
+    assert run(model(), COST, Deadline()) == Run("feasible", [7], 0)
 
 
 def test_false_claims_now_and_then_change_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,8 +90,6 @@ def test_false_claims_now_and_then_change_no_answer(monkeypatch: pytest.MonkeyPa
         return Response(CpSolverStatus.OPTIMAL, nonsense, chance.randint(-5, 5))
 
     monkeypatch.setattr(engine, "_solve", lying)
-    # The values of all other variables are completed truly: they are of no claim.
-    monkeypatch.setattr(Search, "hint", lambda *_: None)
     plan = planner.solve(state, PENDING, assignment=preempt(state))
     assert lies
     assert (plan.status, plan.keys) == (expected.status, expected.keys) == ("optimal", plan.keys)

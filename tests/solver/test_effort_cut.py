@@ -5,7 +5,7 @@ with a solution that nobody proved best.
 """
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Final
 
@@ -22,8 +22,7 @@ from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled
 from planner.solver.levels import BRIEF, SHORT, THOROUGH
 from planner.solver.proving.grow import Effort, Grown
-from planner.solver.run import Outcome, Run
-from planner.solver.search import Search
+from planner.solver.search import Outcome, Run, Search
 from planner.solver.start import Given, solve, start
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import prepare_ask, settled_ask
@@ -54,7 +53,7 @@ class Cut:
         builder: Builder,
         objective: Linear | None,
         deadline: Deadline,
-        hint: Sequence[int] | None = None,
+        hint: Mapping[int, int] | None = None,
         effort: float = inf,
     ) -> Run:
         """Run a model with as much effort as it likes, or little, or none."""
@@ -63,10 +62,8 @@ class Cut:
             return run(builder, objective, deadline, hint, effort)
         self.cut += 1
         if kind == "none":
-            return Run("unknown") if hint is None else Run("feasible", hint)
-        # Some solution that is no worse than the hint, as an attempt cut short leaves it.
-        if objective and hint is not None:
-            builder.add(objective <= objective.value(hint))
+            return Run("unknown")
+        # Some solution, as an attempt cut short leaves it.
         found = run(builder, None, deadline, effort=effort)
         return Run("feasible", found.solution) if found.solution else Run("unknown")
 

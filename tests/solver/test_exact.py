@@ -12,7 +12,6 @@ from ortools.sat.python import cp_model
 
 import planner
 from planner.models.shared.builder import Builder, Linear, negation
-from planner.solver.engine import Exact
 from tests.admitted import admitted_fairly
 from tests.cluster import (
     PENDING,
@@ -25,6 +24,7 @@ from tests.cluster import (
     running,
     state_of,
 )
+from tests.exact import Exact
 from tests.models.test_admitted_sets_fair import judge_of
 from tests.solver.truth import truths
 
@@ -73,22 +73,6 @@ def test_rows_added_later_are_read_too() -> None:
     builder.new_bool()
     assert not exact.admits([2])  # no value for the new variable
     assert exact.admits([2, 0])
-
-
-def test_rows_of_the_origin_and_of_the_copy_are_judged() -> None:
-    builder = Builder()
-    x, y = builder.new(0, 3), builder.new(0, 3)
-    builder.add(Linear({x: 1, y: 1}) <= 4)
-    origin = Exact(builder.proto)
-    twin = builder.copy()
-    exact = Exact(twin.proto, origin)
-    twin.add(Linear({x: 1}) <= 2)
-    more = twin.new_bool()
-    twin.any_of([more])
-    for a, b, c in product(range(-1, 5), range(-1, 5), range(2)):
-        within = 0 <= a <= 3 and 0 <= b <= 3 and a + b <= 4
-        assert origin.admits([a, b]) == within
-        assert exact.admits([a, b, c]) == (within and a <= 2 and c == 1)
 
 
 def test_other_rows_are_refused() -> None:

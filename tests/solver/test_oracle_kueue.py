@@ -15,7 +15,7 @@ from planner.models.shared.builder import Builder, Linear
 from planner.solver import engine
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
-from planner.solver.run import Run
+from planner.solver.search import Run
 from tests.conftest import TEST_ALL
 from tests.oracle.objectives import LEVELS
 from tests.oracle.random_states import random_state

@@ -1,6 +1,5 @@
 """However little time there is: an honest answer, and never an exception."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import inf
@@ -20,7 +19,7 @@ from planner.solver.kueue import aftermath
 from planner.solver.kueue.aftermath import cascade
 from planner.solver.kueue.stability import NOT_KNOWN
 from planner.solver.proving.grow import Grown
-from planner.solver.run import Run
+from planner.solver.search import Run
 from planner.state.kueue import State
 from tests.cluster import (
     PENDING,
@@ -107,12 +106,12 @@ def test_a_level_that_was_given_up_may_still_improve(monkeypatch: pytest.MonkeyP
         builder: Builder,
         objective: Linear | None,
         deadline: Deadline,
-        hint: Sequence[int] | None = None,
+        hint: Mapping[int, int] | None = None,
         effort: float = inf,
     ) -> Run:
         if hint is not None and not given_up:
             given_up.append(objective)
-            return Run("feasible", hint)
+            return Run("unknown")
         return run(builder, objective, deadline, hint, effort)
 
     monkeypatch.setattr(engine, "run", hasty)

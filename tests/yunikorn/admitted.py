@@ -12,7 +12,7 @@ from planner.models.yunikorn.formulation import Formulation, build_classes
 from planner.models.yunikorn.laws import assemble
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.quota.classes import Classes
-from planner.solver.engine import complete
+from tests.exact import complete
 from tests.yunikorn.building import asking_of
 
 NodeSets = dict[str, set[frozenset[str]]]

@@ -27,7 +27,7 @@ from planner.objective.profiles import Profile
 from planner.plan import AnyPlan
 from planner.solver.deadline import OutOfTime
 from planner.solver.finder import find_equal, solve_levels
-from planner.solver.run import Outcome
+from planner.solver.search import Outcome
 from planner.term import find_term
 
 Condition = Literal["sparing", "taking"]

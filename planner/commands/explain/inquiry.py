@@ -33,8 +33,7 @@ from planner.quantity import plural
 from planner.scheduler import scheduler_of
 from planner.solver.deadline import Deadline
 from planner.solver.finder import find_any
-from planner.solver.run import Outcome
-from planner.solver.search import Search
+from planner.solver.search import Outcome, Search
 from planner.solver.start import AnyPlanning, Given, solve, start
 from planner.state import AnyState
 

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.measure import Measured, express
+from planner.models.shared.measure import express
 from planner.objective.profiles import with_names
 from planner.research.rivals.contest import Contest, Found
 from planner.research.rivals.mathopt import Kind, ask, relaxed, translate
@@ -141,7 +141,7 @@ class WithoutHints(Search):
 
     __slots__ = ()
 
-    def hint(self, formulation: Measured, objective: Linear | None) -> None:
+    def hint(self, take: Mapping[int, int]) -> None:
         """Return nothing."""
 
 

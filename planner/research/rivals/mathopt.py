@@ -47,7 +47,7 @@ from planner.models.shared.builder import Builder, Linear
 from planner.problem.array import FloatArray
 from planner.solver.deadline import OutOfTime, waited_for
 from planner.solver.proving.program import ITERATIONS
-from planner.solver.run import SEED
+from planner.solver.search import SEED
 
 _FOREVER = 2**62
 """Bounds beyond it bind nothing: CP-SAT writes 64-bit extremes there."""

@@ -10,7 +10,6 @@ aftermath.py    which victims of a plan would preempt again
 stability.py    whether the victims of a plan would preempt again; plans whose victims would not
 describe.py     victim sets as plans, the tree around them, short answers in words, and the
                 remarks on every plan
-run_times.py    what a dump leaves open of how long victims have run
 release.py      what the release of Kueue leaves open, where its amounts wrap around, and whether
                 another release decides otherwise
 joint/          one plan for several pending workloads

@@ -10,6 +10,7 @@ import numpy as np
 from planner.case.kueue import Case
 from planner.laws.kueue import KT_ROOM
 from planner.plan import Certificate, Status
+from planner.plan.base import name_some
 from planner.plan.kueue import (
     Demand,
     HeldBack,
@@ -23,10 +24,12 @@ from planner.plan.kueue import (
 from planner.problem.array import BoolArray
 from planner.quantity import format_units
 from planner.quota.kueue.assignment import contested, total_request, whole_request
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placing import Group
 from planner.quota.kueue.preemptor import Replaced, names_replaced, replaced_by
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.selector import InvalidSelectorError
+from planner.quota.kueue.slices import Slices
 from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Shares, Usage
 from planner.reference.kueue.assignment import FlavorAssigner, joined
@@ -35,6 +38,7 @@ from planner.reference.kueue.eligibility import Possibility
 from planner.solver.kueue.room import where_short
 from planner.state.kueue import State
 from planner.state.kueue_configuration import Configuration
+from planner.state.kueue_workload import NEVER_READY
 from planner.state.queues import ResourceGroup
 
 MAX_SIBLINGS: Final = 12
@@ -57,9 +61,14 @@ def plan_of(  # noqa: PLR0913 - the fields of a plan that differ
 ) -> Plan:
     """Return a plan of a case; ``noted`` are remarks about its preemptor."""
     snapshot, preemptor = case.snapshot, case.preemptor
-    reduced = " and ".join(_reduced(case))
+    assigned = {pods.name: pods.count for pods in case.assignment.pod_sets}
+    reduced = [
+        f"{count} of {pods.count} pods" + (f" of podset {pods.name}" if len(assigned) > 1 else "")
+        for pods in preemptor.pod_sets
+        if (count := assigned.get(pods.name)) is not None and count < pods.count
+    ]
     if reduced and explanation and status in {"optimal", "feasible"}:
-        explanation = f"with {reduced} (partial admission) {explanation}"
+        explanation = f"with {' and '.join(reduced)} (partial admission) {explanation}"
     touched = sorted({snapshot.node_of[victim.cluster_queue] for victim in victims})
     searched, request = total_request(case.assignment, preemptor, snapshot), _request(case)
     return Plan(
@@ -89,16 +98,6 @@ def plan_of(  # noqa: PLR0913 - the fields of a plan that differ
         requests=snapshot.configuration.requests_from,
         notes=(*snapshot.notes, *noted),
     )
-
-
-def _reduced(case: Case) -> Iterator[str]:
-    """Yield the podsets that start with fewer pods than they have: partial admission."""
-    assigned = {pods.name: pods.count for pods in case.assignment.pod_sets}
-    for request in case.preemptor.pod_sets:
-        count = assigned.get(request.name)
-        if count is not None and count < request.count:
-            of = f" of podset {request.name}" if len(assigned) > 1 else ""
-            yield f"{count} of {request.count} pods{of}"
 
 
 def _request(case: Case) -> Mapping[int, int]:
@@ -440,7 +439,14 @@ def remarks(case: Case, eligible: BoolArray) -> Iterator[str]:
             "replaces it, which holds within one ClusterQueue and namespace only"
         )
     if case.problem.workloads.columns.dated[eligible].any():
-        yield _of_past_use(case.state)
+        queues = case.state.local_queues
+        samples = [one.status.fair_sharing.admission.last_update for one in queues]
+        newest = max((sample for sample in samples if sample is not None), default=None)
+        when = "was recorded last" if newest is None else f"was recorded until {newest.isoformat()}"
+        yield (
+            "candidates of one ClusterQueue are ordered by the past use of their LocalQueues as it "
+            f"{when}; what was admitted since then counts in Kueue, and is in no dump"
+        )
     if not decision.undetermined:
         return
     found = outcomes(snapshot, preemptor, case.fixed)
@@ -482,11 +488,41 @@ def _of_slice(case: Case, eligible: BoolArray, replaced: Replaced) -> Iterator[s
         )
 
 
-def _of_past_use(state: State) -> str:
-    samples = [queue.status.fair_sharing.admission.last_update for queue in state.local_queues]
-    newest = max((sample for sample in samples if sample is not None), default=None)
-    when = "was recorded last" if newest is None else f"was recorded until {newest.isoformat()}"
-    return (
-        "candidates of one ClusterQueue are ordered by the past use of their LocalQueues as it "
-        f"{when}; what was admitted since then counts in Kueue, and is in no dump"
-    )
+MOST_NOTED: Final = 5
+"""How many victims one remark on run times names at most."""
+
+
+def on_run_times(state: State, victims: Iterable[Admitted]) -> Iterator[str]:
+    """Yield remarks on the victims of which the dump does not tell how long they have run."""
+    some = [one for one in victims if not one.evicted]
+    slices = Slices(state.workloads)
+    cut = [one.key for one in some if one.workload.replaces and slices.missing(one.workload)]
+    if cut:
+        yield (
+            "the slice that it replaced is not in the dump: how long the job ran before is not "
+            f"known, and not counted as lost: {name_some(cut, MOST_NOTED)}"
+        )
+    ready = {one.key: one.workload.condition("PodsReady") for one in some if one.started_at}
+    failed = [
+        key
+        for key, one in ready.items()
+        if one is not None and one.status == "False" and one.reason not in NEVER_READY
+    ]
+    if failed:
+        yield (
+            "PodsReady is False, and not because the pods have yet to start: how long they ran is "
+            "not known, and all time since the admission counts as lost: "
+            f"{name_some(failed, MOST_NOTED)}"
+        )
+    undated = []
+    for one in some:
+        since = one.workload.condition("QuotaReserved"), one.workload.condition("Admitted")
+        if one.started_at is None and all(
+            n is None or n.last_transition_time is None for n in since
+        ):
+            undated.append(one.key)
+    if undated:
+        yield (
+            "the dump does not tell since when it holds its quota: no run time counts as lost: "
+            f"{name_some(undated, MOST_NOTED)}"
+        )

@@ -1,9 +1,8 @@
 """Flavors chosen for least disruption: the best plan over all assignments that the rules permit.
 
-Kueue's own assignment is solved first. Every other assignment is then searched only for answers
-that are better than the best so far, level by level: most searches end at a bound or at the first
-level. Answers are compared by the levels of the objective and the number of names; of equals the
-first wins: Kueue's own assignment, then the others in the order of flavors in the ClusterQueue.
+Kueue's own assignment is solved first, then every other, each from what Kueue would do there.
+Answers are compared by the levels of the objective and the number of names; of equals the first
+wins: Kueue's own assignment, then the others in the order of flavors in the ClusterQueue.
 
 What differs between assignments is made comparable. Ranks are counted among the workloads that are
 candidates when everything is contested that some permitted assignment contests. Caps are Kueue's
@@ -15,7 +14,6 @@ Kueue's order under these flavors. Pod counts are those of Kueue's own assignmen
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
@@ -24,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.case.kueue import Case
-from planner.errors import InternalError, UnsupportedError
+from planner.errors import InternalError
 from planner.models.kueue.laws import eligible
 from planner.objective.profiles import (
     Measure,
@@ -36,7 +34,7 @@ from planner.plan import Certificate
 from planner.plan.kueue import FlavorChoices, KueueFlavors, Plan
 from planner.problem.array import BoolArray
 from planner.problem.kueue import build_problem
-from planner.proof.claims import Claims, Limits, Stated
+from planner.proof.claims import Limits
 from planner.quantity import plural
 from planner.quota.kueue.assignment import Assignment, contested, whole_request
 from planner.reference.kueue.assignment import borrow_level
@@ -44,7 +42,7 @@ from planner.reference.kueue.cycle.processing import usage_without
 from planner.reference.kueue.permitted import Permitted, permitted_assignments
 from planner.solver.answer import NO_CAPS, Capped, keep_caps, without_solver
 from planner.solver.deadline import Deadline
-from planner.solver.finder import find_within, solve_below
+from planner.solver.finder import find_within
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import (
     Prepared,
@@ -54,9 +52,7 @@ from planner.solver.kueue.solve import (
     settling_of,
     solve_planning,
 )
-from planner.solver.levels import SHORT
-from planner.solver.proving.grow import grow
-from planner.solver.run import Outcome
+from planner.solver.search import Outcome
 
 
 def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
@@ -217,27 +213,22 @@ class _Race:
             self._count(planning, without_solver(planning, self.profile, self.greedy, *at_once))
             return
         prepared = self._ready(planning)
-        outcome = _keep(prepared, self.capped.kept)
-        if outcome == "optimal":
-            levels, best = self.profile.levels, self.values
-            if best:
-                # Only answers that beat the best are looked for: most searches end at the first
-                # level.
-                outcome = solve_below(prepared.search, levels, best).outcome
-            if outcome in {"optimal", "feasible"}:
-                proved = settling_of(planning, self.profile, prepared).settle()
-                prepared = replace(prepared, greedy=self.greedy)
-                plan = finish(planning, self.profile, prepared, proved, started)
-                self._count(planning, plan)
-                return
+        search = prepared.search
+        for measure, most in self.capped.kept:
+            search.limit(measure, most)
+            if (search.known_value(measure) or 0) > most:
+                search.incumbent = None
+        proved = settling_of(planning, self.profile, prepared).settle()
+        values, best = [level.least.value for level in proved.levels], self.values
+        if proved.victims is not None and (best is None or values < best):
+            prepared = replace(prepared, greedy=self.greedy)
+            self._count(planning, finish(planning, self.profile, prepared, proved, started))
+            return
+        # What is not better than an earlier best is not the best.
         self.examined += 1
-        # Infeasible: no answer under these flavors keeps the caps, or none of those is better.
-        self.claimed = self.claimed and outcome == "infeasible"
-        if self.claimed and self.proved:  # what is not better than an earlier best is not the best
-            asked = planning.claims(self.profile, self.capped.kept), self.profile
-            self.proved = planning.certify is not False and proved_no_better(
-                *asked, self.values, self.deadline
-            )
+        is_proved = proved.outcome in {"optimal", "infeasible"}
+        self.claimed = self.claimed and (is_proved or proved.claimed)
+        self.proved = self.proved and is_proved
 
     def _count(self, planning: Planning, plan: Plan) -> None:
         """Count an assignment as examined whose plan, if it has one, is the best so far."""
@@ -245,36 +236,6 @@ class _Race:
         self.claimed = self.claimed and plan.status in {"optimal", "infeasible"}
         if plan.status in {"optimal", "feasible"}:
             self.best, self.winner = plan, planning
-
-
-def proved_no_better(
-    claims: Claims, profile: Profile, values: Sequence[int] | None, deadline: Deadline
-) -> bool:
-    """Say whether trees show that no set of which claims are is better than known values.
-
-    These are the values of all levels, names included; without any, that there is no set at all.
-    """
-
-    def is_closed(earlier: Sequence[Stated], measure: Measure | None, most: int) -> bool:
-        """Say whether a tree shows that no set has at most ``most`` of a measure."""
-        if measure is not None and claims.is_unknown(measure):
-            return False
-        try:
-            question = claims.level(earlier, measure, most + 1) if measure else claims.infeasible()
-            return grow(question, deadline, SHORT).steps is not None
-        except UnsupportedError:
-            return False  # amounts that the rows cannot add up exactly
-
-    if values is None:
-        return is_closed((), None, 0)
-    earlier: list[Stated] = []
-    for measure, value in zip(with_names(profile.levels), values, strict=True):
-        if is_closed(earlier, measure, value):
-            return True  # no set is even as good
-        if value and not is_closed(earlier, measure, value - 1):
-            return False
-        earlier.append(Stated(measure, value, proved=False))
-    return True
 
 
 def _keep(prepared: Prepared, caps: Limits) -> Outcome:

@@ -121,7 +121,11 @@ class Planning(Planned[Plan], Rules):
         nodes; group 0 gives nothing that matters. ``None`` where nothing is known of other sets.
         """
         places = self.problem.places
-        if places is None or self.finds_places(classes.take(counts)):
+        # For one group the model's rows are exact (docs/semantics/kueue-topology.md §7).
+        if places is None or len(places.rooms) <= 1:
+            return None
+        gone = [self.problem.workloads[position] for position in classes.take(counts)]
+        if self.setting.floor.finds(gone):
             return None
         kinds: list[int] = places.kind[classes.first].tolist()
         return kinds
@@ -326,23 +330,18 @@ class Planning(Planned[Plan], Rules):
     def is_lawful(self, positions: Sequence[int]) -> bool:
         """Say whether the verifier accepts victims, given as positions.
 
-        Only fair sharing calculates with doubles, which may disagree with the model's integers;
-        and for several podsets the model knows that there is room, not that Kueue finds it.
+        Fair sharing calculates with doubles, which may disagree with the model's integers; and for
+        several podsets the model knows that there is room, not that Kueue finds it.
         """
-        if not self.finds_places(positions):
-            return False
-        if self.problem.fair is None:
-            return True
-        plan = self._naming(self.describe_in_order(positions), borrowing=True)
-        return self._verify(plan).accepted
+        return self.attempt_of(positions) is not None
 
-    def attempt_of(self, positions: Sequence[int]) -> bool:
-        """Return the attempt that victims belong to, the first in Kueue's order."""
-        first, *others = self.attempts
-        if not others:
-            return first
-        plan = self._naming(self.describe_in_order(positions), borrowing=first)
-        return first if self._verify(plan).accepted else others[0]
+    def attempt_of(self, positions: Sequence[int]) -> bool | None:
+        """Return the first attempt, in Kueue's order, by which victims are legal, if one is."""
+        victims = self.describe_in_order(positions)
+        for borrowing in self.attempts:
+            if self._verify(self._naming(victims, borrowing=borrowing)).accepted:
+                return borrowing
+        return None
 
     def _naming(self, victims: Sequence[Victim], *, borrowing: bool) -> Plan:
         """Return a plan that claims nothing of its victims but that they are legal."""
@@ -358,15 +357,6 @@ class Planning(Planned[Plan], Rules):
         victims = self.describe_in_order(positions)
         plans = [self._naming(victims, borrowing=borrowing) for borrowing in (False, True)]
         return min((broken(self._verify(plan).verdicts) for plan in plans), key=len)
-
-    def finds_places(self, positions: Sequence[int]) -> bool:
-        """Say whether Kueue's own placement finds room for all podsets once victims are gone."""
-        places = self.problem.places
-        # For one group the model's rows are exact (docs/semantics/kueue-topology.md §7).
-        if places is None or len(places.rooms) <= 1:
-            return True
-        gone = [self.problem.workloads[position] for position in positions]
-        return self.setting.floor.finds(gone)
 
     def as_far_as_decided(self, proved: Proved) -> Proved:
         """Return what is proved of an answer, but for undecided sets: here, all of it."""

@@ -28,11 +28,10 @@ from planner.reference.kueue.cycle.turn import InTheWay, in_the_way, is_large
 from planner.reference.kueue.decision import Decision
 from planner.rules import Piece
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.describe import hold_in_words
+from planner.solver.kueue.describe import hold_in_words, on_run_times
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.release import by_other_releases, under_release
 from planner.solver.kueue.room import where_short
-from planner.solver.kueue.run_times import on_run_times
 from planner.solver.kueue.solve import solve_planning
 from planner.solver.kueue.stability import (
     Solve,

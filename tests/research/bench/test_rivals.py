@@ -96,8 +96,8 @@ def prepared(asked: Contest) -> Search:
 
 def test_what_a_search_without_hints_says() -> None:
     search = exact.changed(exact.WithoutHints, prepared(contest("classical-1")))
-    formulation, _ = search.state()
-    assert search.hint(formulation, None) is None
+    _, take = search.state()
+    assert search.hint(take) is None
     assert isinstance(search.fork(), exact.WithoutHints)
 
 

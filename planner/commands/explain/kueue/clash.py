@@ -22,7 +22,7 @@ from planner.quantity import NANO, UNLIMITED, format_units, is_milli
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
 from planner.solver.kueue.planning import Planning
-from planner.solver.run import Outcome
+from planner.solver.search import Outcome
 
 WORDS: Final[Register[Callable[[Problem], str]]] = Register()
 """What a law says of a problem, with its numbers, by the law's id."""

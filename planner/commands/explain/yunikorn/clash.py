@@ -41,7 +41,7 @@ from planner.quota.yunikorn.cluster import NodeRoom
 from planner.quota.yunikorn.resource import fits, share_type
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
-from planner.solver.run import Outcome
+from planner.solver.search import Outcome
 from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.state.yunikorn import Allocation

@@ -20,11 +20,10 @@ from planner.reference.kueue.aftermath import next_targets, pending_again
 from planner.reference.kueue.cycle.turn import MOST_WORK
 from planner.solver.answer import certify
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.describe import release_of, rule_set
+from planner.solver.kueue.describe import on_run_times, release_of, rule_set
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Served, after, refitting
 from planner.solver.kueue.joint.solve import Joint
-from planner.solver.kueue.run_times import on_run_times
 from planner.solver.kueue.stability import looks_ahead
 from planner.solver.levels import Proved
 from planner.verifier.kueue.certificate import check_status

@@ -32,8 +32,7 @@ from planner.solver.finder import Answer, Least, LevelResult, find_any, find_wit
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.rules import JointRules
 from planner.solver.kueue.joint.sequence import Served, Step, replay, serve_at_best
-from planner.solver.run import Outcome
-from planner.solver.search import Counts, Search
+from planner.solver.search import Counts, Outcome, Search
 from planner.stage import begin
 
 ORDERS: Final = 4
