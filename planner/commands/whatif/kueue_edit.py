@@ -66,10 +66,6 @@ CORDONED: Final = "node.kubernetes.io/unschedulable"
 """The taint that Kubernetes gives a node while it is unschedulable."""
 _EFFECTS: Final = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 EXAMPLE: Final = "clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority"
-_WEIGHT: Final[Mapping[str, Place]] = {"fairSharing.weight": (("spec", "fair_sharing"), "weight")}
-_OF_QUEUE: Final[Mapping[str, Place]] = {
-    name: (("spec",), name) for name in ("queueingStrategy", "stopPolicy", "cohortName")
-}
 _PREEMPTION: Final = ("spec", "preemption")
 _BORROW: Final = (*_PREEMPTION, "borrow_within_cohort")
 _NEVER, _LOWER = "Never", "LowerPriority"
@@ -89,113 +85,105 @@ QUOTA: Final[Mapping[str, tuple[str, str]]] = {
     "lendingLimit": ("lendingLimit", "Lending limit"),
 }
 """The field of each quota, and what it is in words."""
-KINDS: Final = (
-    *("clusterqueue", "cohort", "localqueue", "resourceflavor"),
-    *("workload", "node", "configuration"),
-)
+_WEIGHT: Final[Mapping[str, Place]] = {"fairSharing.weight": (("spec", "fair_sharing"), "weight")}
+
+
+def _of_spec(*names: str) -> Mapping[str, Place]:
+    return {name: (("spec",), name) for name in names}
+
+
+_OBJECTS: Final[Mapping[str, tuple[str, str, Mapping[str, Place]]]] = {
+    "clusterqueue": (
+        "ClusterQueue",
+        "cluster_queues",
+        {
+            **{f"preemption.{name}": place for name, (place, _) in POLICIES.items()},
+            **_WEIGHT,
+            **_of_spec("queueingStrategy", "stopPolicy", "cohortName"),
+        },
+    ),
+    "cohort": ("Cohort", "cohorts", _WEIGHT),
+    "localqueue": ("LocalQueue", "local_queues", _of_spec("stopPolicy")),
+    "resourceflavor": ("ResourceFlavor", "resource_flavors", _of_spec("topologyName")),
+    "workload": ("Workload", "workloads", _of_spec("priority")),
+}
+"""Of each kind its name, where a state has its objects, and the fields that all of them have."""
+KINDS: Final = (*_OBJECTS, "node", "configuration")
 
 
 def edited(state: State, setting: Setting) -> State:
     """Return the state with one value set, as `Editing` says."""
+
+    def untried(workload: Workload) -> Workload:
+        kept = (one for one in workload.status.conditions if one.type != "QuotaReserved")
+        return changed(workload, ("status", "conditions"), lambda _: tuple(kept))
+
     # Kueue tries again, after a change, what it tried in vain before.
     tried = {one.key for one in state.workloads.pending() if one.was_tried}
     if tried:
-        workloads = state.workloads.edited(tried, _untried)
-        state = state.model_copy(update={"workloads": workloads})
-    return _edited(state, setting)
-
-
-def _untried(workload: Workload) -> Workload:
-    kept = (one for one in workload.status.conditions if one.type != "QuotaReserved")
-    return changed(workload, ("status", "conditions"), lambda _: tuple(kept))
-
-
-def _edited(state: State, setting: Setting) -> State:
+        state = state.model_copy(update={"workloads": state.workloads.edited(tried, untried)})
     kind, _, rest = setting.target.partition("/")
     if kind.partition(".")[0] == "configuration":
         return changed(state, ("configuration",), lambda one: _configuration(one, setting))
-    match kind:
-        case "clusterqueue":
-            policies = {f"preemption.{name}": place for name, (place, _) in POLICIES.items()}
-            fields = {**policies, **_WEIGHT, **_OF_QUEUE}
-            return _with_field(state, "ClusterQueue", fields, rest, setting)
-        case "cohort":
-            return _with_field(state, "Cohort", _WEIGHT, rest, setting)
-        case "localqueue" | "resourceflavor":
-            return _with_one_field(state, kind, rest, setting)
-        case "workload":
-            return _with_workload(state, rest, setting)
-        case "node":
-            return _with_node(state, rest, setting)
-    raise setting.unknown("kind to edit", kind, KINDS)
+    if kind == "node":
+        return _with_node(state, rest, setting)
+    if kind not in _OBJECTS:
+        raise setting.unknown("kind to edit", kind, KINDS)
+    return _with_field(state, kind, rest, setting)
 
 
-def _with_one_field(state: State, kind: str, rest: str, setting: Setting) -> State:
-    """Set the one field of a LocalQueue or ResourceFlavor that decides something."""
-    if kind == "localqueue":
-        what, objects, field, meant = "LocalQueue", "local_queues", "stopPolicy", _key_in(rest)
-        names = [f"{one.metadata.namespace}/{one.metadata.name}" for one in state.local_queues]
+def _with_field(state: State, kind: str, rest: str, setting: Setting) -> State:
+    """Set a field of the object of a kind whose name ``rest`` begins with."""
+    (what, objects, places), some = _OBJECTS[kind], state.workloads
+    if kind == "workload":
+        names = some.keys
     else:
-        what, objects, field = "ResourceFlavor", "resource_flavors", "topologyName"
-        names, meant = [one.name for one in state.resource_flavors], rest.partition(".")[0]
-    name, path = setting.split(what, rest, names, meant)
-    if path != field:
-        raise setting.unknown("field", path, [field])
-    return replaced(state, (objects, names.index(name), "spec"), field, setting, f"{what} {name}")
+        names = [one.key if kind == "localqueue" else one.name for one in getattr(state, objects)]
+    namespace, meant = "", rest
+    if kind in {"workload", "localqueue"}:
+        namespace, slash, meant = rest.rpartition("/")
+        namespace += slash
+    name, path = setting.split(what, rest, names, namespace + meant.partition(".")[0])
+    subject, known, field = f"{what} {name}", [*places], "field"
+    if kind == "workload":
+        places = {**places, **dict(_of_pod_sets(some.find(name)))}
+        known = [*places]
+    elif kind in {"clusterqueue", "cohort"}:
+        known += [f"quota.FLAVOR/RESOURCE.{limit}" for limit in QUOTA]
+        if path.startswith("quota."):
+            places = _of_quotas(getattr(state, objects)[names.index(name)])
+            known, field = [*places], f"quota of {subject}"
+    if path not in places:
+        raise setting.unknown(field, path, known)
+    steps, last = places[path]
+    if kind != "workload":
+        return replaced(state, (objects, names.index(name), *steps), last, setting, subject)
+    more = some.edited({name}, lambda one: replaced(one, steps, last, setting, subject))
+    return state.model_copy(update={"workloads": more})
 
 
-def _key_in(rest: str) -> str:
-    """Return the namespace and name that a target begins with, for messages."""
-    namespace, slash, name = rest.rpartition("/")
-    return f"{namespace}{slash}{name.partition('.')[0]}"
-
-
-def _with_workload(state: State, rest: str, setting: Setting) -> State:
-    key, path = setting.split("Workload", rest, state.workloads.keys, _key_in(rest))
-    workload = state.workloads.find(key)
-    places: dict[str, Place] = {"priority": (("spec",), "priority")}
+def _of_pod_sets(workload: Workload | None) -> Iterator[tuple[str, Place]]:
+    """Yield the fields of the podsets of a workload, each with its place."""
     for n, pods in enumerate(workload.spec.pod_sets if workload else ()):
         own = ("spec", "pod_sets", n)
-        places[f"podSets.{pods.name}.count"] = own, "count"
+        yield f"podSets.{pods.name}.count", (own, "count")
         for field in ("required", "preferred") if pods.topology_request else ():
             name = f"podSets.{pods.name}.topologyRequest.{field}"
-            places[name] = (*own, "topology_request"), field
-    if path not in places:
-        raise setting.unknown("field", path, [*places])
-    steps, field = places[path]
-    workloads = state.workloads.edited(
-        {key}, lambda one: replaced(one, steps, field, setting, f"Workload {key}")
-    )
-    return state.model_copy(update={"workloads": workloads})
+            yield name, ((*own, "topology_request"), field)
 
 
-def _with_field(
-    state: State, kind: str, fields: Mapping[str, Place], rest: str, setting: Setting
-) -> State:
-    """Set a field of the ClusterQueue or Cohort whose name ``rest`` begins with."""
-    objects = "cohorts" if kind == "Cohort" else "cluster_queues"
-    owners: Sequence[ClusterQueue | Cohort] = getattr(state, objects)
-    names = [one.name for one in owners]
-    name, path = setting.split(kind, rest, names, rest.partition(".")[0])
-    subject, position = f"{kind} {name}", names.index(name)
-    any_quota = (f"quota.FLAVOR/RESOURCE.{limit}" for limit in QUOTA)
-    places, what, known = fields, "field", [*fields, *any_quota]
-    if path.startswith("quota."):
-        places = {
-            f"quota.{flavor.name}/{quota.name}.{limit}": (
-                ("spec", "resource_groups", g, "flavors", f, "resources", q),
-                field,
-            )
-            for g, group in enumerate(owners[position].spec.resource_groups)
-            for f, flavor in enumerate(group.flavors)
-            for q, quota in enumerate(flavor.resources)
-            for limit, (field, _) in QUOTA.items()
-        }
-        what, known = f"quota of {subject}", [*places]
-    if path not in places:
-        raise setting.unknown(what, path, known)
-    steps, field = places[path]
-    return replaced(state, (objects, position, *steps), field, setting, subject)
+def _of_quotas(owner: ClusterQueue | Cohort) -> Mapping[str, Place]:
+    """Return the quotas of a ClusterQueue or Cohort, each with its place."""
+    return {
+        f"quota.{flavor.name}/{quota.name}.{limit}": (
+            ("spec", "resource_groups", g, "flavors", f, "resources", q),
+            field,
+        )
+        for g, group in enumerate(owner.spec.resource_groups)
+        for f, flavor in enumerate(group.flavors)
+        for q, quota in enumerate(flavor.resources)
+        for limit, (field, _) in QUOTA.items()
+    }
 
 
 def _with_another_node(state: State, names: Sequence[str], name: str, setting: Setting) -> State:

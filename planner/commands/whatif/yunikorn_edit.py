@@ -24,7 +24,7 @@ what the dump has can be edited. Source: docs/semantics/yunikorn.md §2.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from planner.commands.whatif.edit import (
@@ -49,9 +49,7 @@ from planner.state.yunikorn import (
     PRIORITY_OFFSET,
     PRIORITY_POLICY,
     ROOT,
-    Allocation,
     Application,
-    Ask,
     QueueConfig,
     YuniKornState,
     by_path,
@@ -74,15 +72,22 @@ POLICIES: Final = {
     PREEMPTION_POLICY: (DEFAULT, FENCE, DISABLED),
     PRIORITY_POLICY: (DEFAULT, FENCE),
 }
-_ASK_FIELDS: Final[Mapping[str, Place]] = {
-    "priority": ((), "priority"),
-    "allowPreemptOther": (("x",), "allowPreemptOther"),
+_CLAIMS: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, Place]]]] = {
+    "application": (("allocations", "requests"), {"priority": ((), "priority")}),
+    "ask": (
+        ("requests",),
+        {"priority": ((), "priority"), "allowPreemptOther": (("x",), "allowPreemptOther")},
+    ),
+    "allocation": (
+        ("allocations",),
+        {
+            "priority": ((), "priority"),
+            "allowPreemptSelf": (("x",), "allowPreemptSelf"),
+            "originator": ((), "originator"),
+        },
+    ),
 }
-_ALLOCATION_FIELDS: Final[Mapping[str, Place]] = {
-    "priority": ((), "priority"),
-    "allowPreemptSelf": (("x",), "allowPreemptSelf"),
-    "originator": ((), "originator"),
-}
+"""Of each kind where an application has its asks and allocations, and what can be set in them."""
 _QUANTITY: Final = "a quantity as in queues.yaml, such as 64 or 16Gi, for vcore also 1500m; or none"
 
 _OFFSET: Final = re.compile(r"[+-]?[0-9]{1,10}")
@@ -108,10 +113,8 @@ def edited(state: YuniKornState, setting: Setting) -> YuniKornState:
                 part, subject = ("partitions", place, "preemption"), f"partition {name}"
                 state = replaced(state, part, "enabled", setting, subject)
             return state
-        case "application":
-            return _edit_application(state, rest, setting)
-        case "ask" | "allocation":
-            return _edit_claim(state, kind, rest, setting)
+        case "application" | "ask" | "allocation":
+            return _edit_claims(state, kind, rest, setting)
     found = f'a state of YuniKorn has no kind "{kind}" to edit'
     raise setting.refused(found, f"one of {', '.join(KINDS)}")
 
@@ -127,35 +130,19 @@ def _applications(state: YuniKornState) -> Iterator[tuple[Steps, Application]]:
             yield ("partitions", p, "applications", a), application
 
 
-def _edit_application(state: YuniKornState, rest: str, setting: Setting) -> YuniKornState:
-    applications = list(_applications(state))
-    names = [one.application_id for _, one in applications]
-    name, path = setting.split("application", rest, names, _named(rest))
-    if path != "priority":
-        raise setting.unknown("field of an application", path, ["priority"])
-
-    def prioritised(claims: Sequence[Ask | Allocation]) -> tuple[Ask | Allocation, ...]:
-        subject = f"application {name}"
-        return tuple(replaced(one, (), "priority", setting, subject) for one in claims)
-
-    for steps, application in applications:
-        if application.application_id == name:
-            for claims in ("allocations", "requests"):
-                state = changed(state, (*steps, claims), prioritised)
-    return state
-
-
-def _edit_claim(state: YuniKornState, kind: str, rest: str, setting: Setting) -> YuniKornState:
-    """Set a field of an ask or allocation, found by its key or its pod."""
-    part, fields = "allocations", _ALLOCATION_FIELDS
-    if kind == "ask":
-        part, fields = "requests", _ASK_FIELDS
+def _edit_claims(state: YuniKornState, kind: str, rest: str, setting: Setting) -> YuniKornState:
+    """Set a field of an ask or allocation, by its key or pod, or of all of an application."""
+    parts, fields = _CLAIMS[kind]
+    whole, applications = kind == "application", list(_applications(state))
     claims = [
-        ((*steps, part, place), (claim.allocation_key, claim.pod))
-        for steps, application in _applications(state)
-        for place, claim in enumerate(getattr(application, part))
+        ((*steps, part, n), (one.application_id,) if whole else (claim.allocation_key, claim.pod))
+        for steps, one in applications
+        for part in parts
+        for n, claim in enumerate(getattr(one, part))
     ]
-    names = [name for _, called in claims for name in called if name]
+    names = [one.application_id for _, one in applications]
+    if not whole:
+        names = [name for _, called in claims for name in called if name]
     name, path = setting.split(kind, rest, names, _named(rest))
     if path not in fields:
         raise setting.unknown(f"field of an {kind}", path, list(fields))

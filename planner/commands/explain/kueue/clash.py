@@ -18,7 +18,7 @@ from planner.models.kueue.formulation import Columns, build_classes
 from planner.models.kueue.laws import assemble, attempts, eligible, restricted_while_borrowing
 from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
-from planner.quantity import NANO, UNLIMITED, format_units, is_milli
+from planner.quantity import NANO, UNLIMITED, format_quantity, format_units, is_milli
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
 from planner.solver.kueue.planning import Planning
@@ -221,6 +221,10 @@ GATES: Final = (
 """Feature gates that decide on candidates, shares or what is asked for."""
 
 
+MILLI: Final = 10**6
+"""A thousandth, in nano-units."""
+MOST_WEIGHT: Final = 10**6
+"""The most thousandths by which a weight is raised."""
 KueueExplainer = Explainer[Planning, Plan]
 
 
@@ -236,7 +240,10 @@ def smallest_changes(inquiry: KueueExplainer) -> tuple[tuple[Change, ...], bool]
     is_on = case.snapshot.configuration.gate
     switched = {True: ("true", "false"), False: ("false", "true")}
     gates = (Edit(f"configuration.featureGates.{one}", *switched[is_on(one)]) for one in GATES)
-    searches = _priorities(inquiry), _policies(inquiry), _quotas(inquiry), inquiry.working(*gates)
+    searches = (
+        *(_priorities(inquiry), _policies(inquiry), _quotas(inquiry), _weights(inquiry)),
+        inquiry.working(*gates),
+    )
     return inquiry.proved(chain.from_iterable(searches))
 
 
@@ -275,6 +282,30 @@ def _policies(inquiry: KueueExplainer) -> Iterator[Edit]:
     path = f"clusterqueue/{queue}.preemption"
     others = (Edit(f"{path}.{name}", now, other) for name, now, other in values if now != other)
     return inquiry.working(*others)
+
+
+def _weights(inquiry: KueueExplainer) -> Iterator[Edit]:
+    """Yield the smallest higher weight that works, in thousandths, on the way to the root.
+
+    A larger weight makes the share of the preemptor's side smaller, and nothing else. Only Cohorts
+    that are objects have one to set.
+    """
+    problem, cohorts = inquiry.planning.problem, inquiry.planning.state.cohorts
+    if problem.fair is None:
+        return
+    known = {problem.own_queue: "clusterqueue"}
+    names = {one.name for one in cohorts}
+    known |= {node: "cohort" for node in problem.path[1:-1] if problem.names[node] in names}
+    for node, kind in known.items():
+        path = f"{kind}/{problem.names[node]}.fairSharing.weight"
+        now = problem.fair.weight_nano[node]
+
+        def at(number: int, path: str = path, now: int = now) -> Edit:
+            before, after, step = map(format_quantity, (now, now + number * MILLI, number * MILLI))
+            return Edit(path, before, after, f"+{step}")
+
+        if found := inquiry.first(at, MOST_WEIGHT):
+            yield at(found)
 
 
 def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:

@@ -16,9 +16,10 @@ from typing import Final, Literal
 from planner.case.kueue import Case, with_topologies
 from planner.commands.explain.kueue.picture import nodes_around
 from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening, Together
-from planner.commands.explain.kueue.smallest import Gains, Movable, Steps, smallest_set
+from planner.commands.explain.kueue.smallest import Movable, least_evictions, smallest_set
 from planner.plan.base import name_some
 from planner.plan.kueue import Place, Plan, PodSetPlaces
+from planner.problem.kueue import Problem
 from planner.quantity import plural
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.topology import FlavorTree, Values
@@ -56,7 +57,7 @@ def on_nodes(case: Case, plan: Plan, deadline: Deadline) -> OnNodes | None:
         decision = placing.decision
     except Crash as error:
         return OnNodes(unknown=str(error))
-    rooms = _Rooms(placing, plan.places or (), Steps(lambda: deadline.passed))
+    rooms = _Rooms(placing, case.problem, plan.places or (), deadline)
     victims = tuple(target.workload.key for target in decision.targets)
     flavors = tuple(rooms.of_all_flavors())
     return OnNodes(
@@ -81,8 +82,6 @@ def in_short(nodes: OnNodes) -> str:
 
 
 _When = Literal["now", "candidates", "empty"]
-_Freed = tuple[str, Mapping[int, Mapping[int, int]]]
-"""The key of a workload, and what its eviction frees: by leaf, amounts by columns of the tree."""
 
 
 @dataclass
@@ -90,9 +89,10 @@ class _Rooms:
     """The room that the flavors of a queue have for the pods of a pending workload."""
 
     case: Case
+    problem: Problem
     places: Sequence[PodSetPlaces]
-    steps: Steps
-    _known: dict[str, tuple[Mapping[int, list[int]], list[_Freed]]] = field(default_factory=dict)
+    deadline: Deadline
+    _known: dict[str, tuple[Mapping[int, list[int]], list[Movable]]] = field(default_factory=dict)
     _beside: dict[str, Beside] = field(default_factory=dict)
 
     def of_all_flavors(self) -> Iterator[FlavorRoom]:
@@ -224,7 +224,7 @@ class _Rooms:
         for rank, (holds, most) in enumerate(held):
             alone, leaves = wanted.below(level, rank)
             rows = left[leaves.start : leaves.stop]
-            least = Gains(alone, rows, self._running(tree, leaves)).least()
+            least = least_evictions(alone, rows, self._running(tree, leaves))
             never = most < wanted.slices or least is None
             values = tree.values[level][rank]
             domain = alone, values, leaves, holds, most
@@ -263,11 +263,11 @@ class _Rooms:
         if lacks and empty >= wanted.slices:
             left = self.case.snapshot.topologies.occupancy.left[wanted.tree.flavor]
             rows, running = left[leaves.start : leaves.stop], self._running(wanted.tree, leaves)
-            opening = smallest_set(wanted, rows, running, self.steps)
+            opening = smallest_set(self.problem, wanted, rows, running, self.deadline)
             found["whoever"] = opening
             if opening.victims is None or not self._candidates.keys() >= {*opening.victims}:
                 some = [one for one in running if one.key in self._candidates]
-                opening = smallest_set(wanted, rows, some, self.steps)
+                opening = smallest_set(self.problem, wanted, rows, some, self.deadline)
             found["candidates"] = opening
         room = DomainRoom(
             domain=values,
@@ -305,36 +305,29 @@ class _Rooms:
 
     def _running(self, tree: FlavorTree, leaves: range) -> list[Movable]:
         """Return the workloads whose eviction frees something on leaves: candidates first."""
-        found: dict[int, Movable] = {}
         on_leaf, running = self._by_leaf(tree)
-        for leaf in leaves:
-            for place in on_leaf.get(leaf, ()):
-                if place not in found:
-                    key, freed = running[place]
-                    here = {
-                        at - leaves.start: tuple(freed[at].items()) for at in freed if at in leaves
-                    }
-                    found[place] = Movable(key, here)
-        return [found[place] for place in sorted(found)]
+        found = []
+        for place in sorted({place for leaf in leaves for place in on_leaf.get(leaf, ())}):
+            key, freed = running[place]
+            here = {leaf - leaves.start: freed[leaf] for leaf in freed if leaf in leaves}
+            found.append(Movable(key, here))
+        return found
 
-    def _by_leaf(self, tree: FlavorTree) -> tuple[Mapping[int, list[int]], list[_Freed]]:
+    def _by_leaf(self, tree: FlavorTree) -> tuple[Mapping[int, list[int]], list[Movable]]:
         """Return who is on each leaf, as places in a list, and that list of what each one frees."""
         if tree.flavor not in self._known:
-            topologies, running = self.case.snapshot.topologies, list[_Freed]()
+            topologies, running = self.case.snapshot.topologies, list[Movable]()
+            on_leaf: dict[int, list[int]] = {}
             for one in self._in_order:
-                freed: dict[int, Counter[int]] = {}
+                freed: dict[int, Counter[str]] = {}
                 for some in topologies.moved_by(one.workload, self.case.snapshot.queues[one.queue]):
                     if some.flavor == tree.flavor and some.leaf in tree.leaf_of:
-                        row = freed.setdefault(tree.leaf_of[some.leaf], Counter())
-                        for name, amount in some.amounts.items():
-                            if name in tree.column_of:
-                                row[tree.column_of[name]] += amount
+                        known = {n: m for n, m in some.amounts.items() if n in tree.column_of}
+                        freed.setdefault(tree.leaf_of[some.leaf], Counter()).update(known)
+                for leaf in freed:
+                    on_leaf.setdefault(leaf, []).append(len(running))
                 if freed:
-                    running.append((one.key, freed))
-            on_leaf: dict[int, list[int]] = {}
-            for place, (_, leaves) in enumerate(running):
-                for leaf in leaves:
-                    on_leaf.setdefault(leaf, []).append(place)
+                    running.append(Movable(one.key, freed))
             self._known[tree.flavor] = on_leaf, running
         return self._known[tree.flavor]
 

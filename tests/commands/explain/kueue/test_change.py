@@ -94,7 +94,7 @@ def test_each_change_works_and_none_smaller_does(name: str) -> None:
         assert works(state, change.edit), change.edit
         plan = planner.solve(edit(state, [change.edit]), PENDING, objective="min-count")
         assert plan.keys == change.victims
-        if change.step:
+        if change.step and not change.path.endswith("weight"):  # test_weights.py
             assert change.step == f"+{int(change.after) - int(change.before)}"
             for less in range(int(change.before) + 1, int(change.after)):
                 assert not works(state, f"{change.path}={less}"), less

@@ -6,18 +6,22 @@ from random import Random
 
 import pytest
 
-from planner.commands.explain.kueue.smallest import Gains, Movable, Steps, smallest_set
+from planner.commands.explain.kueue.smallest import Movable, least_evictions, smallest_set
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.quota.kueue.topology import Occupancy
 from planner.reference.kueue.topology.ask import Aim, Ask, aim_of
 from planner.reference.kueue.topology.find import Placer
 from planner.reference.kueue.topology.slots import Wanted
-from planner.solver.deadline import never
+from planner.solver.deadline import Deadline
 from planner.state.kueue_workload import TopologyRequest
 from planner.state.pods import PodSpec
-from tests.cluster import FLAVOR
+from tests.cluster import FLAVOR, pending, problem_of, queue
+from tests.cluster import state_of as cluster_of
 from tests.reference.topology.racks import RACK, flavor, node, state_of, topology
 from tests.reference.topology.test_against_enumeration import Case, case_of
+
+PROBLEM = problem_of(cluster_of(queue("a", 1), pending("a", 1)))[0]
+"""Of it nothing counts but that it has nodes put in."""
 
 Held = Mapping[str, Mapping[int, Mapping[str, int]]]
 """By workload and leaf: what is taken of each resource."""
@@ -65,9 +69,7 @@ def movables(case: Case, held: Held, leaves: range) -> list[Movable]:
         Movable(
             name,
             {
-                leaf - leaves.start: tuple(
-                    (columns[one], amount) for one, amount in amounts.items() if one in columns
-                )
+                leaf - leaves.start: {one: n for one, n in amounts.items() if one in columns}
                 for leaf, amounts in on.items()
                 if leaf in leaves
             },
@@ -91,7 +93,7 @@ def test_no_smaller_set_is_enough(seed: int) -> None:
     for wanted, leaves in domains:
         rows = left_with(case, held)[leaves.start : leaves.stop]
         running = movables(case, held, leaves)
-        found = smallest_set(wanted, rows, running, Steps(never))
+        found = smallest_set(PROBLEM, wanted, rows, running, Deadline())
         enough = [
             names
             for size in range(len(held) + 1)
@@ -105,12 +107,12 @@ def test_no_smaller_set_is_enough(seed: int) -> None:
         assert found.victims is not None
         assert len(found.victims) == len(enough[0])
         assert fits(case, left_with(case, held, found.victims), leaves)
-        least = Gains(wanted, rows, running).least()
+        least = least_evictions(wanted, rows, running)
         assert least is not None
         assert least <= len(enough[0])
 
 
-def test_who_runs_out_of_steps_says_so() -> None:
+def test_who_runs_out_of_time_says_so() -> None:
     """Two slots of 2 GPUs: a and b free 3 each, of which one slot comes; c frees 4, and is two."""
     state = state_of(topology(), flavor(), *(node(name, "r", gpu=4) for name in ("n1", "n2", "n3")))
     tree = take_snapshot(state, placing=True).topologies.trees[FLAVOR]
@@ -119,7 +121,7 @@ def test_who_runs_out_of_steps_says_so() -> None:
     assert isinstance(aim, Aim)
     wanted, gpu = Wanted.of(tree, aim, (ask, None), ()), tree.column_of["gpu"]
     rows = [[0 if column == gpu else one for column, one in enumerate(row)] for row in tree.free]
-    frees = {"a": 3, "b": 3, "c": 4}
-    running = [Movable(key, {n: ((gpu, frees[key]),)}) for n, key in enumerate(frees)]
-    found = [smallest_set(wanted, rows, running, Steps(never, left=left)) for left in (100, 0)]
+    running = [Movable(key, {n: {"gpu": 3 + n // 2}}) for n, key in enumerate("abc")]
+    deadlines = Deadline(), Deadline.after(0)
+    found = [smallest_set(PROBLEM, wanted, rows, running, one) for one in deadlines]
     assert [(one.victims, one.proved) for one in found] == [(("c",), True), (("a", "b"), False)]
