@@ -27,29 +27,6 @@ if TYPE_CHECKING:
 
 CODES: Final = ("redundant", "disruption", "rules", "missed", "pointless")
 
-EPILOG: Final = """\b
-Examples:
-  planner audit cluster.json
-  planner audit dumps/ -o audit.html
-  planner audit instances/recorded/*.jsonl.gz --jobs 2 --results audit.jsonl
-  planner audit instances/recorded/*.jsonl.gz --results audit.jsonl --resume
-  planner audit cluster.json --fail-on redundant --fail-on rules
-
-\b
-Findings on the scheduler's own answer:
-  redundant      some of its victims alone would do
-  disruption     another legal set is better by an objective that is asked for
-  rules          it breaks its own rules
-  missed         it finds nobody, although a legal set exists
-  pointless      it evicts, although nobody needs to go
-
-How few victims would do is told beside it, and is a finding under --objective min-count only.
-
-The exit code is 70 if the planner itself fails on a state, else 1 if there is a finding (see
---fail-on), else 2 if a state fails, 4 if an optimum is not proved, and 6 if one is conditional.
-
-"""
-
 
 class Batch(CommandLine):
     """What a run on many states is given: its processes, limits and results."""
@@ -118,13 +95,21 @@ class Options(Batch, Assumed, Tabular):
     fatal = option.fail_on(CODES)
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Judge the scheduler's own answers, each beside the proved optimum.
 
     STATE is what `planner solve` reads, a folder of such states, or a file of one state a line
     (.jsonl, also with .gz). Every pending workload of every state is looked at: could fewer, or
     less disruptive, victims do?
+
+      planner audit cluster.json
+      planner audit dumps/ -o audit.html
+      planner audit instances/recorded/*.jsonl.gz --jobs 2 --results audit.jsonl
+      planner audit instances/recorded/*.jsonl.gz --results audit.jsonl --resume
+      planner audit cluster.json --fail-on redundant --fail-on rules
+
+    docs/how-to/audit.md says what each finding means, and which exit code goes first.
     """
     fatal = option.fatal_of(given.fatal, CODES)
     from planner.commands.audit import Question, audit_states

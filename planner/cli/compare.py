@@ -17,26 +17,6 @@ from planner.errors import InputError
 
 TABLES: Final = (".csv", ".parquet")
 
-EPILOG: Final = f"""\b
-Examples:
-  planner compare cluster.json
-{option.own_help("compare")}\
-  planner compare instances/recorded/*.jsonl.gz --jobs 2 --algorithm greedy \\
-    --algorithm optimum:no-regret --algorithm optimum:min-lost-work \\
-    --table rows.parquet --plots plots/
-  planner compare dumps/ --results rows.jsonl --resume
-
-\b
-Algorithms; all others are compared with the first that is given:
-  greedy              the scheduler's own answer, whichever the scheduler
-  optimum:NAME        the best plan under an objective (a name, or a file NAME.toml), by the
-                      rules of the state as it is
-{option.own_help("algorithms")}
-An algorithm that means nothing for a state is skipped there. The exit code is 0 if every optimum is
-proved, 4 if one is not, 2 if a state or an algorithm fails, and 70 if the planner itself does.
-
-"""
-
 
 class Drawn(option.Saved):
     """Where else a result with a row for each answer goes."""
@@ -73,13 +53,29 @@ class Options(Batch, Assumed, Drawn):
     laws = option.laws
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Compare algorithms: whom they evict, at what cost, in what time.
 
     STATE is what `planner solve` reads, a folder of such states, or a file of one state a line
     (.jsonl, also with .gz). Every algorithm answers for every pending workload of every state:
     a row each, then distributions, and how often each is better than the first.
+
+      planner compare cluster.json
+      {compare}
+      planner compare cluster.json --algorithm greedy --algorithm optimum:min-lost-work
+      planner compare instances/recorded/*.jsonl.gz --table rows.parquet --plots plots/
+      planner compare dumps/ --results rows.jsonl --resume
+
+    Algorithms; all others are compared with the first that is given:
+      greedy              the scheduler's own answer, whichever the scheduler
+      optimum:NAME        the best plan under an objective (a name, or a file NAME.toml), by the
+                          rules of the state as it is
+      {algorithms}
+
+    An algorithm that means nothing for a state is skipped there. The exit code is 0 if every
+    optimum is proved, 4 if one is not, 2 if a state or an algorithm fails, and 70 if the planner
+    itself does.
     """
     from planner.commands.compare import Question, compare_states, find_algorithms
     from planner.commands.compare.table import kinds, need, values

@@ -23,31 +23,6 @@ if TYPE_CHECKING:
     from planner.plan.front import Front, FrontPoint
     from planner.state import AnyState
 
-EPILOG: Final = f"""\b
-Examples:
-  planner solve cluster.json
-  planner solve cluster.json --pending team-a/train-llm --objective min-lost-work
-  planner solve cluster.json --objective min-cost --costs costs.json
-  planner solve cluster.json --objective pareto:workloads,lost_work+restart_cost
-  planner solve cluster.json --flavors optimal
-  planner solve cluster.json --stability
-  planner solve cluster.json --stable
-  planner solve dump/ --all -o plans.json
-  planner solve cluster.json --pending team-a/train --pending team-b/tune --joint
-  planner solve cluster.json -o plan.html
-  planner solve cluster.json --show-commands
-  planner solve cluster.json -o plan.json --certify --proof trees.jsonl
-{option.own_help("solve")}\
-  kubectl get workloads,clusterqueues,... -A -o json | planner solve - --time-limit 10
-
-`planner laws` lists the objectives; no-regret is the default. pareto:A,B lists plans that trade
-measure A for measure B, proved to be all there are; 4 then means that there may be more.
-
-{option.own_help("rules")}\
-With --all the exit code is the worst of all plans, from best to worst: 0 3 6 4 5 2 70.
-
-"""
-
 MAX_LINES_IGNORED: Final = 50
 MOST_STEPS: Final = 2000
 """Steps of trees that a printed plan holds at most, unless they go to a file of their own."""
@@ -99,7 +74,7 @@ class Options(option.OfState):
     )
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Plan whom to evict so that a pending workload can start.
 
@@ -107,6 +82,28 @@ def command(given: Options) -> int:
     with its queues.yaml: a file, a folder of files, or - for standard input. The answer is the
     least disruptive set of victims that the scheduler's rules permit, with its proof, beside the
     set the scheduler itself would choose.
+
+      planner solve cluster.json
+      planner solve cluster.json --pending team-a/train-llm --objective min-lost-work
+      planner solve cluster.json --objective min-cost --costs costs.json
+      planner solve cluster.json --objective pareto:workloads,lost_work+restart_cost
+      planner solve cluster.json --flavors optimal
+      planner solve cluster.json --stability
+      planner solve cluster.json --stable
+      planner solve dump/ --all -o plans.json
+      planner solve cluster.json --pending team-a/train --pending team-b/tune --joint
+      planner solve cluster.json -o plan.html
+      planner solve cluster.json --show-commands
+      planner solve cluster.json -o plan.json --certify --proof trees.jsonl
+      {solve}
+      kubectl get workloads,clusterqueues,... -A -o json | planner solve - --time-limit 10
+
+    `planner laws` lists the objectives; no-regret is the default. pareto:A,B lists plans that trade
+    measure A for measure B, proved to be all there are; 4 then means that there may be more.
+
+    {rules}
+
+    With --all the exit code is the worst of all plans, from best to worst: 0 3 6 4 5 2 70.
     """
     return solve(given)
 

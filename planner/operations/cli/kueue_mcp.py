@@ -43,16 +43,6 @@ OF_CLUSTER: Final = (
 """The options that the process which answers is given as they are."""
 CHILD: Final = "planner.operations.cli.kueue_mcp_answer"
 
-EPILOG: Final = """\b
-Examples:
-  planner mcp cluster.json
-  planner mcp dumps/
-  planner mcp --context production
-
-docs/how-to/mcp.md has the tools, and the configuration of a client.
-
-"""
-
 
 class Options(OfCluster):
     """What `planner mcp` is given."""
@@ -67,9 +57,16 @@ class Options(OfCluster):
     )
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
-    """Answer agents over the Model Context Protocol, on standard input and output."""
+    """Answer agents over the Model Context Protocol, on standard input and output.
+
+      planner mcp cluster.json
+      planner mcp dumps/
+      planner mcp --context production
+
+    docs/how-to/mcp.md has the tools, and the configuration of a client.
+    """
     try:
         anyio = import_module("anyio")
         import_module("mcp.server")

@@ -13,21 +13,6 @@ from planner.cli.option import CommandLine, define
 from planner.cli.output import say
 from planner.errors import InputError
 
-EPILOG: Final = """\b
-Examples:
-  planner serve
-  planner serve cluster.json
-  planner serve --listen :9000 --seconds 120 --at-once 4
-  curl --data-binary @cluster.json 'http://127.0.0.1:8080/v1/plan?pending=team-a/train'
-
-GET / is a page to work in, GET /openapi.json describes what programs may ask.
-
-There is no login and no TLS: whoever reaches the port may use the service. It listens on loopback
-unless a host is given.
-
-"""
-
-
 EXAMPLE: Final = 1
 """The seed of the small cluster that the page offers: Kueue evicts four there, and one would do."""
 
@@ -70,11 +55,21 @@ class Options(CommandLine):
     )
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Give a page to work in, and answer programs over HTTP: a dump comes in, a plan goes out.
 
     With STATE, a dump in one file, the page begins with it, as it is now.
+
+      planner serve
+      planner serve cluster.json
+      planner serve --listen :9000 --seconds 120 --at-once 4
+      curl --data-binary @cluster.json 'http://127.0.0.1:8080/v1/plan?pending=team-a/train'
+
+    GET / is a page to work in, GET /openapi.json describes what programs may ask.
+
+    There is no login and no TLS: whoever reaches the port may use the service. It listens on
+    loopback unless a host is given.
     """
     from planner import __version__
 

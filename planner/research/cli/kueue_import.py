@@ -24,19 +24,6 @@ if TYPE_CHECKING:
 
 _EITHER: Final = ("Never", "LowerPriority")
 
-EPILOG: Final = """\b
-Examples:
-  planner import philly philly.csv | planner solve -
-  planner import philly philly.csv --instants 100 --seed 1 -o philly.jsonl.gz
-  planner import philly philly.csv --at 2017-10-28T09:20:36Z --preemptors 3 -o october.yaml
-  planner import openb pods.csv --nodes nodes.csv --instants 20 --levels 2 -o openb/
-  planner audit philly.jsonl.gz openb/ --fail-on never
-  planner import philly philly.csv --follow 604800 | planner simulate - --fail-on never
-
-docs/how-to/study-traces.md says where the files come from, and what is drawn.
-
-"""
-
 MOST_FOLLOWED_S: Final = 366 * 86_400
 _SAMPLING: Final[click.Choice[Sampling]] = click.Choice(["running", "drawn"])
 _SHARE: Final = value.Number(0, 1)
@@ -201,13 +188,22 @@ class Options(CommandLine):
     made = made_output
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Make states of Kueue from a public trace of a GPU cluster, to audit and compare on.
 
     TRACE says which, openb or philly, and FILE is its CSV file, also with gzip; it is read row by
     row. Each state is a List as kubectl prints it, with the ClusterQueues, who holds quota in
     them, and who waits. One state goes to standard output as JSON, several as one a line.
+
+      planner import philly philly.csv | planner solve -
+      planner import philly philly.csv --instants 100 --seed 1 -o philly.jsonl.gz
+      planner import philly philly.csv --at 2017-10-28T09:20:36Z --preemptors 3 -o october.yaml
+      planner import openb pods.csv --nodes nodes.csv --instants 20 --levels 2 -o openb/
+      planner audit philly.jsonl.gz openb/ --fail-on never
+      planner import philly philly.csv --follow 604800 | planner simulate - --fail-on never
+
+    docs/how-to/study-traces.md says where the files come from, and what is drawn.
     """
     from planner.dump.kueue import Policies
     from planner.research.import_ import read_outline
