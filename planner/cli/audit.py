@@ -117,16 +117,8 @@ def command(given: Options) -> int:
     from planner.objective.profile_file import find_profile
     from planner.report.audit import render
 
-    question = Question(
-        each_once(map(find_profile, given.objectives), "objective"),
-        given.time_limit,
-        now=given.now,
-        rules=given.laws,
-        pending=given.pending,
-        assume=given.assume,
-        release=given.release,
-        requests=given.requests,
-    )
+    objectives = each_once(map(find_profile, given.objectives), "objective")
+    question = Question(**given.of(Question, objectives=objectives, rules=given.laws))
     with settings_of(given, given.states) as settings:
         audit = audit_states(given.states, question, settings, given.limit_of_bytes)
     audit = audit.model_copy(update={"failures": given.named(audit.failures)})

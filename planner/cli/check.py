@@ -58,7 +58,8 @@ def command(given: Options) -> int:
     from planner.report.checking import Checks, render_checks
 
     option.refuse_both(given.rules, given.laws)
-    costs, assignment = given.read_file("costs"), given.read_file("assignment")
+    read = {name: given.read_file(name) for name in ("costs", "assignment")}
+    read["rules"] = given.rules or given.laws
     file = read_plans(given.plan, given.max_bytes)
     plans = file.plans if given.proof is None else with_trees(file.plans, given.proof)
     state = given.read()
@@ -67,17 +68,7 @@ def command(given: Options) -> int:
         codes: list[int] = []
         for plan in plans:
             try:
-                answer = check(
-                    state,
-                    plan,
-                    given.objective,
-                    costs,
-                    assignment,
-                    rules=given.rules or given.laws,
-                    stable=given.stable,
-                    assume=given.assume,
-                    time_limit=given.time_limit,
-                )
+                answer = check(state, **given.of(check, plan=plan, **read))
                 if plan.certificate and (left := plan.certificate.trees_omitted):
                     note = f"{left:,} steps of trees were left out of the plan: give them with"
                     notes = (*answer.notes, f"{note} --proof FILE")

@@ -82,16 +82,7 @@ def command(given: Options) -> int:
     from planner.report.compare import csv_text, render
 
     algorithms = find_algorithms(given.algorithms)
-    question = Question(
-        algorithms,
-        given.time_limit,
-        now=given.now,
-        rules=given.laws,
-        pending=given.pending,
-        assume=given.assume,
-        release=given.release,
-        requests=given.requests,
-    )
+    question = Question(**given.of(Question, algorithms=algorithms, rules=given.laws))
     # What cannot be written after hours of work is refused now.
     check_table(given.table)
     if given.plots is not None:

@@ -85,20 +85,10 @@ def command(given: Options) -> int:
     from planner import api
     from planner.report.explanation import render
 
-    state, costs, assignment = given.read(), given.read_file("costs"), given.read_file("assignment")
-    with given.naming("costs", "assignment"):
-        answer = api.explain(
-            state,
-            given.pending,
-            given.victim,
-            given.objective,
-            costs,
-            assignment,
-            time_limit=given.time_limit,
-            rules=given.laws,
-            limit=given.limit,
-            quota=given.quota,
-        )
+    state = given.read()
+    read = {name: given.read_file(name) for name in ("costs", "assignment")}
+    with given.naming(*read):
+        answer = api.explain(state, **given.of(api.explain, rules=given.laws, **read))
     warn(answer.notes)
     given.show(render, answer)
     return exit_code(answer)

@@ -7,7 +7,7 @@ from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from inspect import cleandoc
+from inspect import cleandoc, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -99,6 +99,16 @@ class CommandLine:
         if now is not None:
             how["now"] = now
         return read(self.values["state"], max_bytes=self.limit_of_bytes, ignored=ignored, **how)
+
+    def of(self, asked: Callable[..., object], **more: object) -> dict[str, Any]:
+        """Return what a verb, or the record of a question, is given: options named like parameters.
+
+        What is in ``more`` stands before an option of that name. A verb that takes a state is not
+        told once more how that was read.
+        """
+        names = {*signature(asked).parameters}
+        names -= {"state", *_HOW_READ} if "state" in names else set()
+        return {name: one for name, one in self.values.items() if name in names} | more
 
     def read_file(self, name: str) -> Any:  # noqa: ANN401 - any JSON
         """Read the file of an option that may be left out: one JSON (or YAML) object.

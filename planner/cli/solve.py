@@ -113,8 +113,8 @@ def solve(given: Options) -> int:
     _refuse(given)
     from planner import api
 
-    costs, assignment = given.read_file("costs"), given.read_file("assignment")
-    rules = given.rules or given.laws
+    read = {name: given.read_file(name) for name in ("costs", "assignment")}
+    read["rules"] = given.rules or given.laws
     state = _read(given)
     measures = option.front_measures(given.objective)
     commands: Callable[[Any, Any, Sequence[str]], Any] | None = None
@@ -123,36 +123,15 @@ def solve(given: Options) -> int:
             raise click.UsageError("--show-commands is for plans, not for a front")
         commands = scheduler_of(state).with_commands
     if given.joint:
-        return _plan_together(given, state, costs)
+        return _plan_together(given, state, read["costs"])
 
     def answer_for(key: str | None) -> AnyPlan | Front:
         with given.naming("costs", "assignment"):
             if measures is not None:
-                return api.front(
-                    state,
-                    key,
-                    *measures,
-                    costs,
-                    assignment,
-                    time_limit=given.time_limit,
-                    rules=rules,
-                    assume=given.assume,
-                )
-            plan = api.solve(
-                state,
-                key,
-                given.objective,
-                costs=costs,
-                assignment=assignment,
-                time_limit=given.time_limit,
-                rules=rules,
-                flavors=given.flavors,
-                stability=given.stability,
-                stable=given.stable,
-                certify=given.certify,
-                assume=given.assume,
-                quota=given.quota,
-            )
+                first, second = measures
+                asked = given.of(api.front, pending=key, first=first, second=second, **read)
+                return api.front(state, **asked)
+            plan: AnyPlan = api.solve(state, **given.of(api.solve, pending=key, **read))
             return plan if commands is None else commands(state, plan, given.cluster_options)
 
     show: Callable[..., None] = _show_plans if measures is None else _show_fronts
@@ -238,14 +217,8 @@ def _refuse_jointly(given: Options, *, is_front: bool) -> None:
 def _plan_together(given: Options, state: AnyState, costs: Mapping[str, int] | None) -> int:
     scheduler, several = scheduler_of(state), None if given.each else given.pending
     with given.naming("costs"):
-        plan = scheduler.solve_joint(
-            state,
-            several,
-            given.objective,
-            costs,
-            time_limit=given.time_limit,
-            assume=given.assume,
-        )
+        solve = scheduler.solve_joint
+        plan = solve(state, **given.of(solve, pending=several, costs=costs))
     warn(plan.notes)
     for one in plan.skipped:
         say("error", f"{one.workload}: {one.explanation}")

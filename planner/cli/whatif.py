@@ -81,16 +81,9 @@ def command(given: Options) -> int:
             found = f"{len(items)} objects stand here"
             raise SchemaError(given.workload, found, "one workload", "planner risk takes many")
         known, added = add_workloads(known, items, given.queue)
-    answer = whatif(
-        known,
-        given.edits,
-        given.pending or next(iter(added), None),
-        given.objective,
-        time_limit=given.time_limit,
-        rules=given.laws,
-        added=added,
-        original=original,
-    )
+    who = given.pending or next(iter(added), None)
+    more = {"added": added, "original": original}
+    answer = whatif(known, **given.of(whatif, pending=who, rules=given.laws, **more))
     warn(remarks(*answer.plans))
     given.show(render, answer)
     return exit_code(answer.after)

@@ -112,27 +112,16 @@ def connect(given: OfCluster) -> Kubectl:
     """Return a kubectl that asks the cluster of the options, for as long as they permit."""
     from planner.operations.kubectl.call import Kubectl
 
-    return Kubectl(
-        context=given.context,
-        kubeconfig=given.kubeconfig,
-        request_timeout=given.request_timeout,
-        timeout_s=given.timeout_s,
-        max_bytes=given.limit_of_bytes,
-        **{"as": given.impersonated},
-    )
+    named = {name: given.values[name] for name in ("context", "kubeconfig", "request_timeout")}
+    limits = given.of(Kubectl, max_bytes=given.limit_of_bytes)
+    return Kubectl(**named, **limits, **{"as": given.values["impersonated"]})
 
 
 def dump_of(given: OfCluster, on_call: Callable[[float, str], None] | None = None) -> Dump:
     """Run kubectl as the options say; see `take_dump`."""
     from planner.operations.kubectl.kueue_dump import take_dump
 
-    return take_dump(
-        connect(given),
-        namespace=given.namespace,
-        configuration=given.configuration,
-        without=given.without,
-        on_call=on_call,
-    )
+    return take_dump(connect(given), **given.of(take_dump), on_call=on_call)
 
 
 def take(given: OfCluster) -> Dump:

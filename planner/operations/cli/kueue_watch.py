@@ -82,13 +82,8 @@ def command(given: Options) -> int:
             raise click.UsageError("--record keeps what is watched: dumps are kept already")
         make_folder("--record", given.record)
     tell = telling("watch", given.layout, text_of, given.metrics, Figures())
-    question = Question(
-        (find_profile(given.objective),),
-        given.time_limit,
-        certify="brief",
-        release=given.release,
-        requests=given.requests,
-    )
+    profiles = (find_profile(given.objective),)
+    question = Question(**given.of(Question, objectives=profiles, certify="brief"))
     try:
         if given.states:
             from planner.commands.study.instance import open_packed, packed_states

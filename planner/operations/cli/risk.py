@@ -71,12 +71,7 @@ def command(given: Options) -> int:
         found, keys = add_workloads(found, items, given.queue)
     answer = risk(
         found,
-        keys,
-        given.objective,
-        shapes=given.shapes or "all",
-        limit=given.limit,
-        time_limit=given.time_limit,
-        rules=given.laws,
+        **given.of(risk, pending=keys, shapes=given.shapes or "all", rules=given.laws),
         progress=lambda done, total, key: LINE.update(done / total, key),
     )
     said = [f"{one.preemptor} cannot be planned for: {one.reason}" for one in answer.skipped]

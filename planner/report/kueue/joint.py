@@ -14,7 +14,8 @@ from planner.report import words
 from planner.report.covered import answer_cell, assumed, uncovered_lines
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, named, table
 from planner.report.kueue.plan import EVICTING, release_facts, release_lines
-from planner.report.style import Said, each, field_lines, fields, free, line, renderer
+from planner.report.labelled import row_lines
+from planner.report.style import each, field_lines, free, line, renderer
 from planner.report.text import age, moment, short
 from planner.scheduler import scheduler_of
 
@@ -179,21 +180,15 @@ def _lines(answer: JointPlan) -> Iterator[str]:
     yield from field_lines(answer, "scheduler rules objective")
     yield line("now", moment(answer.now))
     yield from release_lines(answer)
-    for one in answer.pending:
-        facts = fields(one, "admitted one_by_one=greedy cluster_queue priority")
-        yield line("pending", one.workload, Said(one.explanation), **facts)
-    yield from (line("skipped", o.workload, Said(o.explanation)) for o in answer.skipped)
+    for label, some in (("pending", answer.pending), ("skipped", answer.skipped)):
+        yield from (text for one in some for text in row_lines(label, one))
     yield line("victims", answer.victims)
     for number, step in enumerate(answer.steps, start=1):
-        yield line("step", number, step.preemptor, victims=step.victims)
-        for victim in step.victims:
-            facts = fields(victim, "cluster_queue priority reason age_s evicting=evicted")
-            yield line("victim", number, victim.workload, **facts, **victim.costs)
+        yield from row_lines("step", step, number, victims=step.victims)
     yield from each("fit_again", answer.fit_again)
     greedy = answer.greedy
     for number, turn in enumerate(greedy.turns, start=1):
-        yield line("kueue_turn", number, turn.preemptor, **fields(turn, "admitted victims"))
-        yield from each("kueue_victim", turn.victims, number)
+        yield from row_lines("kueue_turn", turn, number, victims=turn.victims)
     yield from each("kueue_evicts_again", greedy.preemptors_evicted)
     yield from each("kueue_fit_again", greedy.fit_again)
     yield from shared.term_lines(_rows(answer), answer.scheduler)

@@ -63,14 +63,8 @@ def command(given: Options) -> int:
 
     check_table(given.table)
     with settings_of(given, [str(given.suite)], given.table) as settings:
-        found = bench(
-            given.suite,
-            settings,
-            quick=given.quick,
-            rivals=given.rivals,
-            cases=given.cases,
-            notice=partial(say, "note"),
-        )
+        asked = given.of(bench, settings=settings, notice=partial(say, "note"))
+        found = bench(given.suite, **asked)
     given.show(render, found)
     failed = tell_failures(given, found.failures)
     if given.table is not None:

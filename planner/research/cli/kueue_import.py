@@ -147,7 +147,7 @@ class Options(CommandLine):
     within = _policy("within", "withinClusterQueue", (*_EITHER, "LowerOrNewerEqualPriority"))
     reclaim = _policy("reclaim", "reclaimWithinCohort", (*_EITHER, "Any"), "Any")
     borrow = _policy("borrow", "borrowWithinCohort", _EITHER, "Never")
-    fair_sharing = value.flag("--fair-sharing", "Turn fair sharing on.")
+    fair = value.flag("--fair-sharing", "Turn fair sharing on.")
     priorities = value.one(
         "--priorities PRIORITY:WEIGHT,...",
         _priorities,
@@ -215,23 +215,8 @@ def command(given: Options) -> int:
     skipped = _Skipped()
     on_bad = skipped.add if given.skip_bad_rows else None
     source, file = _trace(given, on_bad), given.file
-    knobs = Knobs(
-        given.seed,
-        given.workloads,
-        given.sampling,
-        given.factor,
-        given.utilisation,
-        given.borrowing_limited,
-        given.lending_limited,
-        given.levels,
-        Policies(given.within, given.reclaim, given.borrow),
-        given.fair_sharing,
-        given.checkpointing,
-        given.gangs,
-        given.preemptor_priorities,
-        given.preemptors,
-        given.follow_s,
-    )
+    policies = Policies(given.within, given.reclaim, given.borrow)
+    knobs = Knobs(**given.of(Knobs, policies=policies))
     outline = read_outline(source, file, arrivals=given.instants, seed=given.seed, on_bad=on_bad)
     counts = f"{outline.rows:,} rows, {outline.jobs:,} ran"
     say("import", counts + (f", {skipped.count:,} cannot be used" if skipped.count else ""))

@@ -94,16 +94,7 @@ def command(given: Options) -> int:
     with given.naming("script"):
         answer = simulate(
             found,
-            given.decider,
-            script=script,
-            until_s=given.until_s,
-            cycles=given.cycles,
-            eviction_s=given.eviction_s,
-            apart_s=given.apart_s,
-            storm=given.storm,
-            objective=given.objective,
-            time_limit=given.time_limit,
-            rules=given.laws,
+            **given.of(simulate, script=script, rules=given.laws),
             report=lambda at_s, done: LINE.update(
                 max(at_s / longest, done / given.cycles), f"{at_s:,} s, {done:,} cycles"
             ),
