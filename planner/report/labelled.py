@@ -46,7 +46,7 @@ def labelled_lines(record: Record, *of: Value) -> Iterator[str]:
 
 def _lines(field: str, label: Label, value: object, of: Sequence[Value]) -> Iterator[str]:
     called = label.plain or field
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and label.role not in ONE_FACT:
         if label.unit:
             yield line(field, value)
         for number, one in enumerate(value, start=1):
@@ -95,7 +95,7 @@ def row_lines(called: str, record: Record, *of: Value, **more: Value) -> Iterato
 
 
 def _plain(label: Label, value: Any) -> Value:  # noqa: ANN401 - of any field
-    if label.role == "list":
+    if label.role == "list" and value is not None:
         value = Repeated(map(str, value)) if label.plain else ",".join(value) or None
     if value is None:
         return label.absent or None
