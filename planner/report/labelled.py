@@ -153,7 +153,7 @@ def labelled_table(
             plural(len(records), label.unit) if label.role == "key" and label.unit else "",
             number=label.role == "count"
             or any(type(getattr(one, field)) in {int, float} for one in records),
-            folds=label.role in NAMES | SENTENCES,
+            folds=label.role in {*NAMES, *SENTENCES, "list"},
             rank=label.rank,
             below=columns[label.below].title if label.below else "",
         )
