@@ -61,9 +61,18 @@ class Batch(CommandLine):
     )
 
 
-class Assumed(option.Dumps):
-    """What answers on many states are given last."""
+class OfStates(option.Dumps):
+    """What is asked of every state of many."""
 
+    states = option.states
+    pending = value.one(
+        "--pending NAME",
+        str,
+        "Only for this pending workload (NAMESPACE/NAME) or ask; by default for every one.",
+    )
+    time_limit = option.time_limit("For each optimum; none: as long as it takes.")
+    now = option.clock
+    laws = option.laws
     core_release = option.core_release
     assume = option.assume
 
@@ -74,24 +83,15 @@ class Tabular(option.Saved):
     style = option.style(option.TABLE_FORMATS)
 
 
-class Options(Batch, Assumed, Tabular):
+class Options(Batch, OfStates, Tabular):
     """What `planner audit` is given."""
 
-    states = option.states
-    pending = value.one(
-        "--pending NAME",
-        str,
-        "Judge only this pending workload (NAMESPACE/NAME) or ask; by default every one.",
-    )
     objectives = value.several(
         "--objective NAME",
         option.profile,
         "What the optimum minimises; may be given several times, each judged by itself.",
         ("no-regret",),
     )
-    time_limit = option.time_limit("For each optimum; none: as long as it takes.")
-    now = option.clock
-    laws = option.laws
     fatal = option.fail_on(CODES)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from planner.cli import option, value
-from planner.cli.audit import Assumed, Batch, settings_of, tell_failures
+from planner.cli.audit import Batch, OfStates, settings_of, tell_failures
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, NOT_PROVED, OPTIMAL
 from planner.cli.option import define
 from planner.cli.output import check_file, make_folder, write_file
@@ -33,24 +33,15 @@ class Drawn(option.Saved):
     style = option.style((*option.PAGE_FORMATS, "csv"))
 
 
-class Options(Batch, Assumed, Drawn):
+class Options(Batch, OfStates, Drawn):
     """What `planner compare` is given."""
 
-    states = option.states
     algorithms = value.several(
         "--algorithm NAME",
         str,
         "What to compare, as listed below; to be given several times.",
         ("greedy", "optimum:no-regret"),
     )
-    pending = value.one(
-        "--pending NAME",
-        str,
-        "Answer only for this pending workload (NAMESPACE/NAME) or ask; by default for every one.",
-    )
-    time_limit = option.time_limit("For each optimum; none: as long as it takes.")
-    now = option.clock
-    laws = option.laws
 
 
 @define(Options)

@@ -518,10 +518,10 @@ class OneByOneAnswer(Record):
     ``victims`` on the scale of the joint plan.
     """
 
-    turns: tuple[GreedyTurn, ...]
+    turns: Annotated[tuple[GreedyTurn, ...], Label(plain="kueue_turn", role="numbered")]
     victims: tuple[str, ...]
-    preemptors_evicted: tuple[str, ...]
-    fit_again: tuple[str, ...]
+    preemptors_evicted: Annotated[tuple[str, ...], Label(plain="kueue_evicts_again")]
+    fit_again: Annotated[tuple[str, ...], Label(plain="kueue_fit_again")]
     terms: dict[str, int] = {}
 
 
@@ -538,19 +538,19 @@ class JointPlan(Published, Evicting):
     ``requests`` are as in a plan for one.
     """
 
-    scheduler: Literal["kueue"] = "kueue"
-    rules: Literal["kueue-classical", "kueue-fair"]
-    objective: str
-    status: Status
+    scheduler: Annotated[Literal["kueue"], Label()] = "kueue"
+    rules: Annotated[Literal["kueue-classical", "kueue-fair"], Label()]
+    objective: Annotated[str, Label()]
+    status: Annotated[Status, Label()]
     proved: Proved | None = None
-    coverage: tuple[Uncovered, ...] = ()
-    assume: Assume | None = None
-    explanation: str
-    now: datetime
-    pending: tuple[JointPending, ...]
-    skipped: tuple[JointSkipped, ...] = ()
-    steps: tuple[JointStep, ...] = ()
-    fit_again: tuple[str, ...] = ()
+    coverage: Annotated[tuple[Uncovered, ...], Label(plain="uncovered")] = ()
+    assume: Annotated[Assume | None, Label()] = None
+    explanation: Annotated[str, Label(role="answer")]
+    now: Annotated[datetime, Label()]
+    pending: Annotated[tuple[JointPending, ...], Label(plain="pending")]
+    skipped: Annotated[tuple[JointSkipped, ...], Label(plain="skipped")] = ()
+    steps: Annotated[tuple[JointStep, ...], Label(role="numbered")] = ()
+    fit_again: Annotated[tuple[str, ...], Label(plain="fit_again")] = ()
     terms: dict[str, int] = {}
     greedy: OneByOneAnswer
     certificate: Certificate

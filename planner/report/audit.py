@@ -25,7 +25,7 @@ from planner.commands.study.tally import spread
 from planner.plan import Shown
 from planner.quantity import plural
 from planner.report import document as doc
-from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, counts, name, table
+from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, name, table
 from planner.report.labelled import labelled_lines, labelled_table
 from planner.report.style import csv_of, fields, rendered
 from planner.report.text import SECONDS_PER_HOUR, decimal
@@ -292,7 +292,8 @@ def _objectives(audit: Audit) -> Iterator[doc.Block]:
             Column("Measure", lambda gap: gap.title, folds=True, below="Objective"),
             Column("Unit", lambda gap: work.unit(gap.unit), folds=True, below="Measure"),
             Column("Compared", lambda gap: f"{gap.compared:,}", number=True, only="page"),
-            *counts({"more": "Worse", "less": "Better"}),
+            Column("Worse", lambda gap: f"{gap.more:,}", number=True),
+            Column("Better", lambda gap: f"{gap.less:,}", number=True),
             Column("Mean gap", lambda o: work.amount(o.unit, o.total / o.compared), number=True),
             Column("Worst gap", lambda o: work.amount(o.unit, o.worst), number=True),
         ]

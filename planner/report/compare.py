@@ -19,8 +19,8 @@ from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.audit import failure_table
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, table
-from planner.report.labelled import labelled_lines, labelled_table
-from planner.report.style import Said, csv_of, fields, line, renderer
+from planner.report.labelled import labelled_lines, labelled_table, row_lines
+from planner.report.style import csv_of, renderer
 from planner.report.text import decimal, short
 from planner.report.words import Work, work_in
 
@@ -148,18 +148,9 @@ def _row_table(rows: Sequence[Row], work: Work) -> doc.Table:
 
 def _lines(comparison: Comparison) -> Iterator[str]:
     for row in comparison.rows:
-        facts = fields(row, "status proved")
-        outside = ",".join(law.partition(" ")[0] for law in row.outside_rules)
-        facts["outside_rules"] = outside or None
-        facts["uncovered"] = ",".join(row.uncovered) or None
-        facts["own_flavors"] = False if row.own_flavors is False else None
-        if row.has_plan:
-            facts |= {"victims": row.victims, **row.terms, "ratio": row.ratio}
-        if row.levels:
-            facts |= {"level": row.levels[0].term, "bound": str(row.levels[0].bound)}
-        facts |= {"name": row.names.get(row.pending), "seconds": row.seconds}
-        detail = Said(" ".join(row.detail.split())) if row.seconds is None and row.detail else None
-        yield line("row", row.state, row.pending, row.algorithm, detail, **facts)
+        first = row.levels[0] if row.levels else None
+        level, bound = (first.term, first.bound) if first else (None, None)
+        yield from row_lines("row", row, level=level, bound=bound)
     yield from labelled_lines(comparison)
 
 

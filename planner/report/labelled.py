@@ -132,7 +132,7 @@ def labelled_facts(record: Record) -> Iterator[tuple[str, Cell]]:
         elif label.role == "steps":
             for number, step in enumerate(value, start=1):
                 yield "" if number > 1 else label.title, Cell(f"{number}. {step}")
-        elif label.title and value:
+        elif label.title and value not in (None, "", ()):
             yield label.title, labelled_cell(label, value)
 
 
@@ -175,6 +175,10 @@ def labelled_document(
     head, sections = list[Fact](), list[Section]()
     for field, label, value in _labelled(answer):
         if value in (None, "", ()) or not (label.title or label.role == "answer"):
+            continue
+        if isinstance(value, Record):
+            facts = doc.Facts(tuple(labelled_facts(value)))
+            sections.append(Section(label.title, (facts,), heads=True))
             continue
         if not isinstance(value, tuple):
             role = cast("doc.Role", label.role)

@@ -67,27 +67,27 @@ class Row(Record):
     where nothing was measured.
     """
 
-    state: str
-    pending: str
-    names: dict[str, str] = {}
+    state: Annotated[str, Label(role="key")]
+    pending: Annotated[str, Label(role="key")]
+    names: Annotated[dict[str, str], Label(plain="name")] = {}
     resources: tuple[str, ...] = ()
     scheduler: SchedulerId
-    algorithm: str
+    algorithm: Annotated[str, Label(role="key")]
     rules: Rules | None = None
-    status: RowStatus
-    detail: str = ""
-    victims: tuple[str, ...] = ()
-    terms: dict[str, int] = {}
-    outside_rules: tuple[str, ...] = ()
-    own_flavors: bool | None = None
-    ratio: float | None = None
+    status: Annotated[RowStatus, Label()]
+    detail: Annotated[str, Label(role="text")] = ""
+    victims: Annotated[tuple[str, ...], Label(role="count")] = ()
+    terms: Annotated[dict[str, int], Label(role="list")] = {}
+    outside_rules: Annotated[tuple[str, ...], Label(role="text", plain="outside_rules")] = ()
+    own_flavors: Annotated[bool | None, Label()] = None
+    ratio: Annotated[float | None, Label()] = None
     ratio_of: str | None = None
-    uncovered: tuple[str, ...] = ()
+    uncovered: Annotated[tuple[str, ...], Label(role="list")] = ()
     levels: tuple[Level, ...] = ()
-    proved: bool | None = None
+    proved: Annotated[bool | None, Label()] = None
     running: int
     candidates: int
-    seconds: float | None = None
+    seconds: Annotated[float | None, Label()] = None
 
     @property
     def has_plan(self) -> bool:

@@ -23,6 +23,7 @@ from planner.cli.exit_code import INTERRUPTED, OPTIMAL
 from planner.cli.option import define
 from planner.errors import InputError
 from planner.operations.cli.kueue_snapshot import OfCluster
+from planner.operations.cli.serve import Bounded
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
@@ -44,17 +45,10 @@ OF_CLUSTER: Final = (
 CHILD: Final = "planner.operations.cli.kueue_mcp_answer"
 
 
-class Options(OfCluster):
+class Options(Bounded, OfCluster):
     """What `planner mcp` is given."""
 
     states = value.arguments("[STATE]...")
-    seconds = value.one("--seconds", value.Number(1, 3600), "For one call.", default=60)
-    max_bytes = value.one(
-        "--max-size BYTES", value.size, "How large a dump may be, also unpacked.", "64Mi"
-    )
-    memory = value.one(
-        "--memory BYTES", value.size, "Address space of the process that answers.", default="4Gi"
-    )
 
 
 @define(Options)

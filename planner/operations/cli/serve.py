@@ -17,7 +17,24 @@ EXAMPLE: Final = 1
 """The seed of the small cluster that the page offers: Kueue evicts four there, and one would do."""
 
 
-class Options(CommandLine):
+class Bounded(CommandLine):
+    """The bounds of each answer to another program."""
+
+    seconds = value.one(
+        "--seconds",
+        value.Number(1, 3600, of="seconds"),
+        "For one request, from its first byte to the answer.",
+        default=60,
+    )
+    max_bytes = value.one(
+        "--max-size BYTES", value.size, "How large a dump may be, also unpacked.", "64Mi"
+    )
+    memory = value.one(
+        "--memory BYTES", value.size, "Address space of the process that answers, on Linux.", "4Gi"
+    )
+
+
+class Options(Bounded):
     """What `planner serve` is given."""
 
     state = value.optional_argument("[STATE]")
@@ -32,26 +49,11 @@ class Options(CommandLine):
         str,
         "A name under which clients reach the service; localhost and addresses are allowed.",
     )
-    seconds = value.one(
-        "--seconds",
-        value.Number(1, 3600, of="seconds"),
-        "For one request, from its first byte to the answer.",
-        default=60,
-    )
     at_once = value.one(
         "--at-once",
         value.Whole(1, 256),
         "Requests that are answered at once; more are told to come again.",
         default=2,
-    )
-    max_bytes = value.one(
-        "--max-size BYTES", value.size, "How large a dump may be, also unpacked.", "64Mi"
-    )
-    memory = value.one(
-        "--memory BYTES",
-        value.size,
-        "Address space of the process that answers a request, on Linux.",
-        default="4Gi",
     )
 
 

@@ -15,10 +15,10 @@ from planner.commands.explain.kueue.record import (
 )
 from planner.plan.base import name_some
 from planner.report import document as doc
-from planner.report.document import MAX_NAMES, NOTHING, Cell, Column, Fact, name, named, table
+from planner.report.document import MAX_NAMES, NOTHING, Cell, Column, name, named, table
 from planner.report.explanation import Explained
 from planner.report.kueue.plan import slots_in
-from planner.report.labelled import labelled_lines
+from planner.report.labelled import labelled_document, labelled_lines
 from planner.report.style import renderer
 from planner.report.text import short
 
@@ -107,26 +107,7 @@ def _to_go(one: DomainRoom, opening: Opening | None) -> Cell:
 
 
 def _taken_apart(message: PreemptionMessage) -> doc.Document:
-    head = [
-        Fact("Text", Cell(message.text), "answer"),
-        Fact("Reason", Cell(message.reason or NOTHING)),
-        Fact("Law", Cell(message.law or NOTHING)),
-    ]
-    for title, party in (("Preemptor", message.preemptor), ("Victim", message.victim)):
-        path = "/".join(party.path)
-        known = (
-            ("", party.workload),
-            ("UID ", party.uid),
-            ("UID of the job ", party.job_uid),
-            ("ClusterQueue path ", path),
-            ("ClusterQueue ", "" if path else party.cluster_queue),
-        )
-        said = [f"{label}{short(text)}" for label, text in known if text]
-        if party.effective_priority is not None:
-            parts = f"base {party.base_priority}, boost {party.boost}"
-            said.append(f"priority {party.effective_priority} ({parts})")
-        head += [Fact("" if n else title, Cell(one)) for n, one in enumerate(said or [NOTHING])]
-    return doc.Document("Message about a preemption", tuple(head), ())
+    return labelled_document("Message about a preemption", message)
 
 
 render_message = renderer(labelled_lines, _taken_apart)

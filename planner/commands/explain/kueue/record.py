@@ -172,14 +172,14 @@ class Party(Record):
     namespace/name, as the message says it or as the state knows the UID.
     """
 
-    workload: Annotated[str | None, Label()] = None
-    uid: Annotated[str | None, Label()] = None
-    job_uid: Annotated[str | None, Label()] = None
-    cluster_queue: Annotated[str | None, Label()] = None
-    path: Annotated[tuple[str, ...], Label(role="list")] = ()
-    effective_priority: Annotated[int | None, Label(plain="priority")] = None
-    base_priority: Annotated[int | None, Label(plain="base")] = None
-    boost: Annotated[int | None, Label()] = None
+    workload: Annotated[str | None, Label("Workload", "name")] = None
+    uid: Annotated[str | None, Label("UID")] = None
+    job_uid: Annotated[str | None, Label("UID of the job")] = None
+    cluster_queue: Annotated[str | None, Label("ClusterQueue", "name")] = None
+    path: Annotated[tuple[str, ...], Label("Its path", "list")] = ()
+    effective_priority: Annotated[int | None, Label("Priority", plain="priority")] = None
+    base_priority: Annotated[int | None, Label("Its base", plain="base")] = None
+    boost: Annotated[int | None, Label("Its boost")] = None
 
 
 class EvictionCount(Record):
@@ -249,11 +249,11 @@ class PreemptionMessage(Published):
     """
 
     kind: Annotated[Literal["Preempted", "PreemptedWorkload"], Label()]
-    reason: Annotated[str | None, Label(absent="none")] = None
-    law: Annotated[str | None, Label(absent="none")] = None
-    preemptor: Annotated[Party, Label()]
-    victim: Annotated[Party, Label()]
-    text: str
+    reason: Annotated[str | None, Label("Reason", absent="none")] = None
+    law: Annotated[str | None, Label("Law", absent="none")] = None
+    preemptor: Annotated[Party, Label("Preemptor")]
+    victim: Annotated[Party, Label("Victim")]
+    text: Annotated[str, Label("Text", "answer")]
 
 
 UNKNOWN: Final = "UNKNOWN"
