@@ -50,8 +50,8 @@ def exit_codes() -> str:
     text = f"""# Exit codes
 
 They are part of the contract of the command line, and never change. Several plans at once end with
-the worst of their codes, in the order {order}. Of audits, comparisons and simulations their help
-says which code goes first.
+the worst of their codes, in the order {order}. Of comparisons and simulations their help says which
+code goes first, of audits [their guide](../how-to/audit.md#many-states).
 
 | code | meaning |
 |---:|---|

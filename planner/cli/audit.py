@@ -27,29 +27,6 @@ if TYPE_CHECKING:
 
 CODES: Final = ("redundant", "disruption", "rules", "missed", "pointless")
 
-EPILOG: Final = """\b
-Examples:
-  planner audit cluster.json
-  planner audit dumps/ -o audit.html
-  planner audit instances/recorded/*.jsonl.gz --jobs 2 --results audit.jsonl
-  planner audit instances/recorded/*.jsonl.gz --results audit.jsonl --resume
-  planner audit cluster.json --fail-on redundant --fail-on rules
-
-\b
-Findings on the scheduler's own answer:
-  redundant      some of its victims alone would do
-  disruption     another legal set is better by an objective that is asked for
-  rules          it breaks its own rules
-  missed         it finds nobody, although a legal set exists
-  pointless      it evicts, although nobody needs to go
-
-How few victims would do is told beside it, and is a finding under --objective min-count only.
-
-The exit code is 70 if the planner itself fails on a state, else 1 if there is a finding (see
---fail-on), else 2 if a state fails, 4 if an optimum is not proved, and 6 if one is conditional.
-
-"""
-
 
 class Batch(CommandLine):
     """What a run on many states is given: its processes, limits and results."""
@@ -84,9 +61,18 @@ class Batch(CommandLine):
     )
 
 
-class Assumed(option.Dumps):
-    """What answers on many states are given last."""
+class OfStates(option.Dumps):
+    """What is asked of every state of many."""
 
+    states = option.states
+    pending = value.one(
+        "--pending NAME",
+        str,
+        "Only for this pending workload (NAMESPACE/NAME) or ask; by default for every one.",
+    )
+    time_limit = option.time_limit("For each optimum; none: as long as it takes.")
+    now = option.clock
+    laws = option.laws
     core_release = option.core_release
     assume = option.assume
 
@@ -97,34 +83,33 @@ class Tabular(option.Saved):
     style = option.style(option.TABLE_FORMATS)
 
 
-class Options(Batch, Assumed, Tabular):
+class Options(Batch, OfStates, Tabular):
     """What `planner audit` is given."""
 
-    states = option.states
-    pending = value.one(
-        "--pending NAME",
-        str,
-        "Judge only this pending workload (NAMESPACE/NAME) or ask; by default every one.",
-    )
     objectives = value.several(
         "--objective NAME",
         option.profile,
         "What the optimum minimises; may be given several times, each judged by itself.",
         ("no-regret",),
     )
-    time_limit = option.time_limit("For each optimum; none: as long as it takes.")
-    now = option.clock
-    laws = option.laws
     fatal = option.fail_on(CODES)
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Judge the scheduler's own answers, each beside the proved optimum.
 
     STATE is what `planner solve` reads, a folder of such states, or a file of one state a line
     (.jsonl, also with .gz). Every pending workload of every state is looked at: could fewer, or
     less disruptive, victims do?
+
+      planner audit cluster.json
+      planner audit dumps/ -o audit.html
+      planner audit instances/recorded/*.jsonl.gz --jobs 2 --results audit.jsonl
+      planner audit instances/recorded/*.jsonl.gz --results audit.jsonl --resume
+      planner audit cluster.json --fail-on redundant --fail-on rules
+
+    docs/how-to/audit.md says what each finding means, and which exit code goes first.
     """
     fatal = option.fatal_of(given.fatal, CODES)
     from planner.commands.audit import Question, audit_states
@@ -132,16 +117,8 @@ def command(given: Options) -> int:
     from planner.objective.profile_file import find_profile
     from planner.report.audit import render
 
-    question = Question(
-        each_once(map(find_profile, given.objectives), "objective"),
-        given.time_limit,
-        now=given.now,
-        rules=given.laws,
-        pending=given.pending,
-        assume=given.assume,
-        release=given.release,
-        requests=given.requests,
-    )
+    objectives = each_once(map(find_profile, given.objectives), "objective")
+    question = Question(**given.of(Question, objectives=objectives, rules=given.laws))
     with settings_of(given, given.states) as settings:
         audit = audit_states(given.states, question, settings, given.limit_of_bytes)
     audit = audit.model_copy(update={"failures": given.named(audit.failures)})

@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL, worst
 from planner.cli.option import define
 from planner.cli.output import say
 from planner.errors import PlannerError
-
-EPILOG: Final = f"""\b
-Examples:
-  planner check cluster.json plan.json
-  planner check cluster.json plans.json --format json
-  planner check cluster.json plan.json --objective mine.toml
-  planner check cluster.json plan.json --costs costs.json
-  planner check cluster.json plan.json --proof trees.jsonl
-{option.own_help("check")}\
-  planner solve cluster.json --format json | planner check cluster.json -
-
-It loads no solver, and takes nothing from the plan but what it can check on STATE. 1 means that
-something does not hold, or is not certified, or that the plan answers another question; a plan
-whose flavors were chosen for least disruption, a joint plan or a front ends in 2.
-
-"""
 
 
 class Options(option.OfState):
@@ -50,7 +32,7 @@ class Options(option.OfState):
     time_limit = option.time_limit("For the proof trees of each plan; none: as long as it takes.")
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Check a plan that anybody made: its laws, its values, and every proof tree.
 
@@ -58,13 +40,26 @@ def command(given: Options) -> int:
     - for standard input. Every level of the objective is certified if its tree holds, in exact
     integers, for the inequalities that the state itself gives. A plan is judged by the question
     that `planner solve STATE` answers with the same options, whatever it says itself.
+
+      planner check cluster.json plan.json
+      planner check cluster.json plans.json --format json
+      planner check cluster.json plan.json --objective mine.toml
+      planner check cluster.json plan.json --costs costs.json
+      planner check cluster.json plan.json --proof trees.jsonl
+      {check}
+      planner solve cluster.json --format json | planner check cluster.json -
+
+    It loads no solver, and takes nothing from the plan but what it can check on STATE. 1 means that
+    something does not hold, or is not certified, or that the plan answers another question; a plan
+    whose flavors were chosen for least disruption, a joint plan or a front ends in 2.
     """
     from planner.cli.plan_file import read_plans, with_trees
     from planner.commands.check.plan import Check, check
     from planner.report.checking import Checks, render_checks
 
     option.refuse_both(given.rules, given.laws)
-    costs, assignment = given.read_file("costs"), given.read_file("assignment")
+    read = {name: given.read_file(name) for name in ("costs", "assignment")}
+    read["rules"] = given.rules or given.laws
     file = read_plans(given.plan, given.max_bytes)
     plans = file.plans if given.proof is None else with_trees(file.plans, given.proof)
     state = given.read()
@@ -73,17 +68,7 @@ def command(given: Options) -> int:
         codes: list[int] = []
         for plan in plans:
             try:
-                answer = check(
-                    state,
-                    plan,
-                    given.objective,
-                    costs,
-                    assignment,
-                    rules=given.rules or given.laws,
-                    stable=given.stable,
-                    assume=given.assume,
-                    time_limit=given.time_limit,
-                )
+                answer = check(state, **given.of(check, plan=plan, **read))
                 if plan.certificate and (left := plan.certificate.trees_omitted):
                     note = f"{left:,} steps of trees were left out of the plan: give them with"
                     notes = (*answer.notes, f"{note} --proof FILE")

@@ -9,33 +9,13 @@ from typing import Any, Final
 import click
 
 from planner.cli import option, value
-from planner.cli.audit import Assumed, Batch, settings_of, tell_failures
+from planner.cli.audit import Batch, OfStates, settings_of, tell_failures
 from planner.cli.exit_code import BAD_INPUT, CONDITIONAL, NOT_PROVED, OPTIMAL
 from planner.cli.option import define
 from planner.cli.output import check_file, make_folder, write_file
 from planner.errors import InputError
 
 TABLES: Final = (".csv", ".parquet")
-
-EPILOG: Final = f"""\b
-Examples:
-  planner compare cluster.json
-{option.own_help("compare")}\
-  planner compare instances/recorded/*.jsonl.gz --jobs 2 --algorithm greedy \\
-    --algorithm optimum:no-regret --algorithm optimum:min-lost-work \\
-    --table rows.parquet --plots plots/
-  planner compare dumps/ --results rows.jsonl --resume
-
-\b
-Algorithms; all others are compared with the first that is given:
-  greedy              the scheduler's own answer, whichever the scheduler
-  optimum:NAME        the best plan under an objective (a name, or a file NAME.toml), by the
-                      rules of the state as it is
-{option.own_help("algorithms")}
-An algorithm that means nothing for a state is skipped there. The exit code is 0 if every optimum is
-proved, 4 if one is not, 2 if a state or an algorithm fails, and 70 if the planner itself does.
-
-"""
 
 
 class Drawn(option.Saved):
@@ -53,49 +33,47 @@ class Drawn(option.Saved):
     style = option.style((*option.PAGE_FORMATS, "csv"))
 
 
-class Options(Batch, Assumed, Drawn):
+class Options(Batch, OfStates, Drawn):
     """What `planner compare` is given."""
 
-    states = option.states
     algorithms = value.several(
         "--algorithm NAME",
         str,
         "What to compare, as listed below; to be given several times.",
         ("greedy", "optimum:no-regret"),
     )
-    pending = value.one(
-        "--pending NAME",
-        str,
-        "Answer only for this pending workload (NAMESPACE/NAME) or ask; by default for every one.",
-    )
-    time_limit = option.time_limit("For each optimum; none: as long as it takes.")
-    now = option.clock
-    laws = option.laws
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Compare algorithms: whom they evict, at what cost, in what time.
 
     STATE is what `planner solve` reads, a folder of such states, or a file of one state a line
     (.jsonl, also with .gz). Every algorithm answers for every pending workload of every state:
     a row each, then distributions, and how often each is better than the first.
+
+      planner compare cluster.json
+      {compare}
+      planner compare cluster.json --algorithm greedy --algorithm optimum:min-lost-work
+      planner compare instances/recorded/*.jsonl.gz --table rows.parquet --plots plots/
+      planner compare dumps/ --results rows.jsonl --resume
+
+    Algorithms; all others are compared with the first that is given:
+      greedy              the scheduler's own answer, whichever the scheduler
+      optimum:NAME        the best plan under an objective (a name, or a file NAME.toml), by the
+                          rules of the state as it is
+      {algorithms}
+
+    An algorithm that means nothing for a state is skipped there. The exit code is 0 if every
+    optimum is proved, 4 if one is not, 2 if a state or an algorithm fails, and 70 if the planner
+    itself does.
     """
     from planner.commands.compare import Question, compare_states, find_algorithms
     from planner.commands.compare.table import kinds, need, values
     from planner.report.compare import csv_text, render
 
     algorithms = find_algorithms(given.algorithms)
-    question = Question(
-        algorithms,
-        given.time_limit,
-        now=given.now,
-        rules=given.laws,
-        pending=given.pending,
-        assume=given.assume,
-        release=given.release,
-        requests=given.requests,
-    )
+    question = Question(**given.of(Question, algorithms=algorithms, rules=given.laws))
     # What cannot be written after hours of work is refused now.
     check_table(given.table)
     if given.plots is not None:

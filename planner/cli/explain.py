@@ -12,21 +12,6 @@ from planner.cli.option import define
 from planner.cli.output import warn
 from planner.cli.value import Option
 
-EPILOG: Final = f"""\b
-Examples:
-  planner explain cluster.json
-  planner explain cluster.json --pending team-a/train-llm
-  planner explain cluster.json --pending team-a/train-llm --victim team-b/sweep-7
-{option.own_help("explain")}\
-  planner explain cluster.json --objective min-cost --costs costs.json
-  planner explain cluster.json --limit 50 -o explanation.json
-  kubectl events -n team-b --for workload/sweep-7 | planner explain cluster.json --message -
-
-Of several texts --message takes the last, and a warning says how many there are. With it the exit
-code says only whether the text was understood; otherwise it is that of the optimal plan.
-
-"""
-
 STDIN: Final = "-"
 
 
@@ -59,7 +44,7 @@ class Options(option.OfState):
     laws = option.laws
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Explain the least disruptive plan for a pending workload, or why there is none.
 
@@ -68,6 +53,17 @@ def command(given: Options) -> int:
     one named with --victim also the best plan that spares it, or that takes it. Where no plan
     exists, it is the smallest set of rules that clash, what is short, and which single change
     would help.
+
+      planner explain cluster.json
+      planner explain cluster.json --pending team-a/train-llm
+      planner explain cluster.json --pending team-a/train-llm --victim team-b/sweep-7
+      {explain}
+      planner explain cluster.json --objective min-cost --costs costs.json
+      planner explain cluster.json --limit 50 -o explanation.json
+      kubectl events -n team-b --for workload/sweep-7 | planner explain cluster.json --message -
+
+    Of several texts --message takes the last, and a warning says how many there are. With it the
+    exit code says only whether the text was understood; otherwise it is that of the optimal plan.
     """
     if given.message is not None and (given.pending or given.victim or given.quota):
         raise click.UsageError("--message goes neither with --pending nor --victim nor --quota")
@@ -89,20 +85,10 @@ def command(given: Options) -> int:
     from planner import api
     from planner.report.explanation import render
 
-    state, costs, assignment = given.read(), given.read_file("costs"), given.read_file("assignment")
-    with given.naming("costs", "assignment"):
-        answer = api.explain(
-            state,
-            given.pending,
-            given.victim,
-            given.objective,
-            costs,
-            assignment,
-            time_limit=given.time_limit,
-            rules=given.laws,
-            limit=given.limit,
-            quota=given.quota,
-        )
+    state = given.read()
+    read = {name: given.read_file(name) for name in ("costs", "assignment")}
+    with given.naming(*read):
+        answer = api.explain(state, **given.of(api.explain, rules=given.laws, **read))
     warn(answer.notes)
     given.show(render, answer)
     return exit_code(answer)

@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from planner.cli import option, value
 from planner.cli.exit_code import CONDITIONAL, INFEASIBLE, NO_PLAN, NOT_PROVED, OPTIMAL
 from planner.cli.option import define
 from planner.cli.output import warn
-
-EPILOG: Final = """\b
-Examples:
-  planner boost cluster.json
-  planner boost cluster.json --pending team-a/train --objective min-lost-work
-  planner boost cluster.json --format plain | grep ^kubectl > boosts.sh
-
-Smallest: the fewest workloads touched, then the least sum of changes. Exit code 0 means proved
-smallest for a plan proved optimal, 3 that no boosts can do it, 4 that these do and smaller ones
-may, 5 that none were found.
-
-"""
 
 
 class Options(option.OfState):
@@ -34,13 +20,21 @@ class Options(option.OfState):
     )
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Find the smallest priority boosts after which Kueue itself evicts the planned victims.
 
     STATE is what kubectl prints of Kueue's objects, as for solve. The plan is made with the
     feature gate PriorityBoost on. Every answer was decided anew by the replay of Kueue's own
     algorithm, and is printed as commands that set the annotations; nothing is run.
+
+      planner boost cluster.json
+      planner boost cluster.json --pending team-a/train --objective min-lost-work
+      planner boost cluster.json --format plain | grep ^kubectl > boosts.sh
+
+    Smallest: the fewest workloads touched, then the least sum of changes. Exit code 0 means proved
+    smallest for a plan proved optimal, 3 that no boosts can do it, 4 that these do and smaller ones
+    may, 5 that none were found.
     """
     from planner.kueue_verbs import boost
     from planner.report.kueue.own import render_boosts

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from planner.cli import option
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import define
-
-EPILOG: Final = """\b
-Examples:
-  planner laws
-  planner laws --format plain | grep KQ-07
-  planner laws -o laws.json
-
-"""
 
 
 class Options(option.Paged):
     """What `planner laws` is given."""
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """List the scheduler's rules with their sources, and what disruption is measured by.
 
     The ids of laws and the names of terms are the same in plans, certificates and error texts; the
     ids of terms are those of the theory.
+
+      planner laws
+      planner laws --format plain | grep KQ-07
+      planner laws -o laws.json
     """
     from planner.laws import RULE_SETS
     from planner.objective.profiles import PROFILES, measure_name

@@ -7,6 +7,7 @@ from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from inspect import cleandoc, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -99,6 +100,16 @@ class CommandLine:
             how["now"] = now
         return read(self.values["state"], max_bytes=self.limit_of_bytes, ignored=ignored, **how)
 
+    def of(self, asked: Callable[..., object], **more: object) -> dict[str, Any]:
+        """Return what a verb, or the record of a question, is given: options named like parameters.
+
+        What is in ``more`` stands before an option of that name. A verb that takes a state is not
+        told once more how that was read.
+        """
+        names = {*signature(asked).parameters}
+        names -= {"state", *_HOW_READ} if "state" in names else set()
+        return {name: one for name, one in self.values.items() if name in names} | more
+
     def read_file(self, name: str) -> Any:  # noqa: ANN401 - any JSON
         """Read the file of an option that may be left out: one JSON (or YAML) object.
 
@@ -159,18 +170,40 @@ class CommandLine:
 Run = TypeVar("Run", bound=CommandLine)
 
 
-def define(kind: type[Run], epilog: str) -> Callable[[Callable[[Run], int]], click.Command]:
+_LIST: Final = re.compile(r"(?m)^ *\{(\w+)\}$\n?")
+"""A line of a docstring in whose place a list stands that is not written there."""
+
+
+def help_of(docstring: str, **lists: str) -> tuple[str, str]:
+    """Return what the help of a command has above its options, and below them.
+
+    Below stands all from the first indented lines on, which are examples; paragraphs with indented
+    lines keep their lines. ``{name}`` alone in a line is one of the ``lists``, or else what
+    schedulers and wings say about the name.
+    """
+    text = _LIST.sub(lambda one: lists.get(one[1]) or own_help(one[1]), cleandoc(docstring))
+    about, _, below = text.partition("\n\n  ")
+    parts = filter(None, f"Examples:\n  {below}".strip("\n").split("\n\n"))
+    kept = (f"\b\n{part}" if "\n  " in part else part for part in parts)
+    return about, "\n\n".join(kept) + "\n\n"
+
+
+def define(kind: type[Run], **lists: str) -> Callable[[Callable[[Run], int]], click.Command]:
     """Return the decorator that makes a command of a function, with the options of a class.
 
-    In its help those of the class itself come first, then those of its bases. ``epilog`` stands
-    below the options, and a pointer to the exit codes below that.
+    Its help is the docstring of the function, see `help_of`, with a pointer to the exit codes at
+    the end. Options of the class itself come first, then those of its bases.
     """
     named = (pair for one in kind.__mro__ for pair in vars(one).items())
     names = dict.fromkeys(name for name, one in named if isinstance(one, Option))
     params = [getattr(kind, name).parameter() for name in names]
-    command = click.command(cls=value.Command, params=params, epilog=epilog + POINTER)
 
     def made(run: Callable[[Run], int]) -> click.Command:
+        about, below = help_of(run.__doc__ or "", **lists)
+        command = click.command(
+            cls=value.Command, params=params, help=about, epilog=below + POINTER
+        )
+
         @wraps(run)
         def callback(**values: object) -> int:
             given = kind(values)

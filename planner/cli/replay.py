@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -13,19 +12,6 @@ from planner.cli.exit_code import FINDINGS, OPTIMAL
 from planner.cli.option import define
 from planner.cli.output import LINE
 from planner.errors import InputError
-
-EPILOG: Final = """\b
-Examples:
-  planner replay instances/recorded/*.jsonl.gz
-  planner replay answers.jsonl.gz --format json
-  planner replay answers.jsonl.gz --show 3
-  planner replay --before monday.json --after tuesday.json
-
-With --before and --after, two dumps of a live cluster, the workloads that were evicted between
-them, by their conditions or by events in the second dump, are held against the replay of the
-first; where they differ, the answer names what the first dump holds that is not modelled.
-
-"""
 
 
 class Options(option.Paged):
@@ -39,7 +25,7 @@ class Options(option.Paged):
     )
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Compare recorded answers of the real scheduler with the planner's own replay.
 
@@ -48,6 +34,15 @@ def command(given: Options) -> int:
     whole scheduling cycle what becomes of every head, in order, and the queues that are left.
     Lines on which the scheduler itself gave no answer count as skipped; lines that hold what the
     model does not cover are uncovered, each with the name of the feature.
+
+      planner replay instances/recorded/*.jsonl.gz
+      planner replay answers.jsonl.gz --format json
+      planner replay answers.jsonl.gz --show 3
+      planner replay --before monday.json --after tuesday.json
+
+    With --before and --after, two dumps of a live cluster, the workloads that were evicted between
+    them, by their conditions or by events in the second dump, are held against the replay of the
+    first; where they differ, the answer names what the first dump holds that is not modelled.
     """
     if bool(given.files) == bool(given.before or given.after):
         raise click.UsageError("give either files of recorded answers, or --before and --after")

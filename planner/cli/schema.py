@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import click
 
 from planner.cli import option, value
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import define
-
-EPILOG: Final = """\b
-Examples:
-  planner schema
-  planner schema plan
-  planner schema input -o input.schema.json
-
-"""
 
 
 class Options(option.Saved):
@@ -25,12 +15,16 @@ class Options(option.Saved):
     name = value.optional_argument("[NAME]")
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Print the JSON Schema called NAME; without a name, list them.
 
     They are the contract for programs: fields may be added, but none changes its meaning
     without a new version in the field "schema".
+
+      planner schema
+      planner schema plan
+      planner schema input -o input.schema.json
     """
     from planner.cli.schemas import SCHEMAS, schema_text
 

@@ -23,31 +23,6 @@ if TYPE_CHECKING:
     from planner.plan.front import Front, FrontPoint
     from planner.state import AnyState
 
-EPILOG: Final = f"""\b
-Examples:
-  planner solve cluster.json
-  planner solve cluster.json --pending team-a/train-llm --objective min-lost-work
-  planner solve cluster.json --objective min-cost --costs costs.json
-  planner solve cluster.json --objective pareto:workloads,lost_work+restart_cost
-  planner solve cluster.json --flavors optimal
-  planner solve cluster.json --stability
-  planner solve cluster.json --stable
-  planner solve dump/ --all -o plans.json
-  planner solve cluster.json --pending team-a/train --pending team-b/tune --joint
-  planner solve cluster.json -o plan.html
-  planner solve cluster.json --show-commands
-  planner solve cluster.json -o plan.json --certify --proof trees.jsonl
-{option.own_help("solve")}\
-  kubectl get workloads,clusterqueues,... -A -o json | planner solve - --time-limit 10
-
-`planner laws` lists the objectives; no-regret is the default. pareto:A,B lists plans that trade
-measure A for measure B, proved to be all there are; 4 then means that there may be more.
-
-{option.own_help("rules")}\
-With --all the exit code is the worst of all plans, from best to worst: 0 3 6 4 5 2 70.
-
-"""
-
 MAX_LINES_IGNORED: Final = 50
 MOST_STEPS: Final = 2000
 """Steps of trees that a printed plan holds at most, unless they go to a file of their own."""
@@ -99,7 +74,7 @@ class Options(option.OfState):
     )
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Plan whom to evict so that a pending workload can start.
 
@@ -107,6 +82,28 @@ def command(given: Options) -> int:
     with its queues.yaml: a file, a folder of files, or - for standard input. The answer is the
     least disruptive set of victims that the scheduler's rules permit, with its proof, beside the
     set the scheduler itself would choose.
+
+      planner solve cluster.json
+      planner solve cluster.json --pending team-a/train-llm --objective min-lost-work
+      planner solve cluster.json --objective min-cost --costs costs.json
+      planner solve cluster.json --objective pareto:workloads,lost_work+restart_cost
+      planner solve cluster.json --flavors optimal
+      planner solve cluster.json --stability
+      planner solve cluster.json --stable
+      planner solve dump/ --all -o plans.json
+      planner solve cluster.json --pending team-a/train --pending team-b/tune --joint
+      planner solve cluster.json -o plan.html
+      planner solve cluster.json --show-commands
+      planner solve cluster.json -o plan.json --certify --proof trees.jsonl
+      {solve}
+      kubectl get workloads,clusterqueues,... -A -o json | planner solve - --time-limit 10
+
+    `planner laws` lists the objectives; no-regret is the default. pareto:A,B lists plans that trade
+    measure A for measure B, proved to be all there are; 4 then means that there may be more.
+
+    {rules}
+
+    With --all the exit code is the worst of all plans, from best to worst: 0 3 6 4 5 2 70.
     """
     return solve(given)
 
@@ -116,8 +113,8 @@ def solve(given: Options) -> int:
     _refuse(given)
     from planner import api
 
-    costs, assignment = given.read_file("costs"), given.read_file("assignment")
-    rules = given.rules or given.laws
+    read = {name: given.read_file(name) for name in ("costs", "assignment")}
+    read["rules"] = given.rules or given.laws
     state = _read(given)
     measures = option.front_measures(given.objective)
     commands: Callable[[Any, Any, Sequence[str]], Any] | None = None
@@ -126,36 +123,15 @@ def solve(given: Options) -> int:
             raise click.UsageError("--show-commands is for plans, not for a front")
         commands = scheduler_of(state).with_commands
     if given.joint:
-        return _plan_together(given, state, costs)
+        return _plan_together(given, state, read["costs"])
 
     def answer_for(key: str | None) -> AnyPlan | Front:
         with given.naming("costs", "assignment"):
             if measures is not None:
-                return api.front(
-                    state,
-                    key,
-                    *measures,
-                    costs,
-                    assignment,
-                    time_limit=given.time_limit,
-                    rules=rules,
-                    assume=given.assume,
-                )
-            plan = api.solve(
-                state,
-                key,
-                given.objective,
-                costs=costs,
-                assignment=assignment,
-                time_limit=given.time_limit,
-                rules=rules,
-                flavors=given.flavors,
-                stability=given.stability,
-                stable=given.stable,
-                certify=given.certify,
-                assume=given.assume,
-                quota=given.quota,
-            )
+                first, second = measures
+                asked = given.of(api.front, pending=key, first=first, second=second, **read)
+                return api.front(state, **asked)
+            plan: AnyPlan = api.solve(state, **given.of(api.solve, pending=key, **read))
             return plan if commands is None else commands(state, plan, given.cluster_options)
 
     show: Callable[..., None] = _show_plans if measures is None else _show_fronts
@@ -241,14 +217,8 @@ def _refuse_jointly(given: Options, *, is_front: bool) -> None:
 def _plan_together(given: Options, state: AnyState, costs: Mapping[str, int] | None) -> int:
     scheduler, several = scheduler_of(state), None if given.each else given.pending
     with given.naming("costs"):
-        plan = scheduler.solve_joint(
-            state,
-            several,
-            given.objective,
-            costs,
-            time_limit=given.time_limit,
-            assume=given.assume,
-        )
+        solve = scheduler.solve_joint
+        plan = solve(state, **given.of(solve, pending=several, costs=costs))
     warn(plan.notes)
     for one in plan.skipped:
         say("error", f"{one.workload}: {one.explanation}")

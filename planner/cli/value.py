@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar, overload
@@ -80,6 +81,23 @@ def _in_seconds(value: object) -> Any:  # noqa: ANN401 - click's
     return f"{float(found[1]) * _SECONDS_OF[found[2]]:.15g}" if found else value
 
 
+Bound = TypeVar("Bound", int, float)
+Range = click.IntRange | click.FloatRange
+
+
+def _converted(convert: Callable[..., Bound], given: Range, of: str, *words: Any) -> Bound:  # noqa: ANN401
+    """Read a number, which may be a duration if it is ``of`` seconds; refuse one beyond bounds."""
+    text, *where = words
+    with suppress(click.BadParameter):
+        found = convert(_in_seconds(text) if of else text, *where)
+        if not math.isnan(found):  # for click this is within all bounds
+            return found
+    what = "a whole number" if isinstance(given, click.IntRange) else "a number"
+    of = f" of {of}" if of else ""
+    said = f"{str(text)!r} is not {what}{of}{_between(given.min, given.max)}."
+    raise click.BadParameter(said, ctx=where[1], param=where[0])
+
+
 class Whole(click.IntRange):
     """A whole number within bounds, if there are any; ``of`` seconds it may be a duration, 2h."""
 
@@ -87,19 +105,9 @@ class Whole(click.IntRange):
         super().__init__(least, most)
         self._of = of
 
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> int:
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:  # noqa: ANN401 - click's
         """Read the number."""
-        try:
-            return int(super().convert(_in_seconds(value) if self._of else value, param, ctx))
-        except click.BadParameter:
-            of = f" of {self._of}" if self._of else ""
-            said = f"{str(value)!r} is not a whole number{of}{_between(self.min, self.max)}."
-            self.fail(said, param, ctx)
+        return int(_converted(super().convert, self, self._of, value, param, ctx))
 
     def _describe_range(self) -> str:
         """Return the bounds for the help, which has none where there are none."""
@@ -113,22 +121,9 @@ class Number(click.FloatRange):
         super().__init__(least, most)
         self._of = of
 
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> float:
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:  # noqa: ANN401 - click's
         """Read the number."""
-        try:
-            found = float(super().convert(_in_seconds(value) if self._of else value, param, ctx))
-        except click.BadParameter:
-            found = math.nan
-        if math.isnan(found):  # for click it is within all bounds
-            of = f" of {self._of}" if self._of else ""
-            said = f"{str(value)!r} is not a number{of}{_between(self.min, self.max)}."
-            self.fail(said, param, ctx)
-        return found
+        return _converted(super().convert, self, self._of, value, param, ctx)
 
 
 def _between(least: float | None, most: float | None) -> str:

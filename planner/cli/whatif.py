@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import click
 
 from planner.cli import option, value
@@ -12,22 +10,6 @@ from planner.cli.option import define
 from planner.cli.output import warn
 from planner.cli.value import Option
 from planner.errors import SchemaError
-
-EPILOG: Final = """\b
-Examples:
-  planner whatif cluster.json --pending team-a/train \\
-    --set clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriority
-  planner whatif cluster.json --set clusterqueue/team-a.quota.h200/nvidia.com/gpu.nominal=40
-  planner whatif cluster.json --list
-  planner whatif cluster.json --workload job.yaml
-  planner whatif cluster.json --workload pod.yaml --queue team-a/main --format json
-  planner whatif dump/ --pending serving/ranker-2 \\
-    --set queue/root.serving.guaranteed.memory=64Gi
-
-docs/how-to/what-if.md lists all that can be set, and what --workload reads. The exit code is that
-of the plan after the edits.
-
-"""
 
 
 class Options(option.OfState):
@@ -50,13 +32,23 @@ class Options(option.OfState):
     laws = option.laws
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Compare the plans for a pending workload before and after edits of the state.
 
     STATE is the same as for solve. The answer shows whom the scheduler itself and the least
     disruptive plan would evict in either state, and what is lost by it. A workload that is not
     there yet has no before; for another one, before is without it. Nothing in the cluster changes.
+
+      planner whatif cluster.json --set clusterqueue/team-a.preemption.reclaimWithinCohort=Never
+      planner whatif cluster.json --set clusterqueue/team-a.quota.h200/nvidia.com/gpu.nominal=40
+      planner whatif cluster.json --list
+      planner whatif cluster.json --workload job.yaml
+      planner whatif cluster.json --workload pod.yaml --queue team-a/main --format json
+      planner whatif dump/ --pending ranker-2 --set queue/root.serving.guaranteed.memory=64Gi
+
+    docs/how-to/what-if.md lists all that can be set, and what --workload reads. The exit code is
+    that of the plan after the edits.
     """
     if given.listed:
         if given.edits or given.workload is not None or given.pending is not None:
@@ -89,16 +81,9 @@ def command(given: Options) -> int:
             found = f"{len(items)} objects stand here"
             raise SchemaError(given.workload, found, "one workload", "planner risk takes many")
         known, added = add_workloads(known, items, given.queue)
-    answer = whatif(
-        known,
-        given.edits,
-        given.pending or next(iter(added), None),
-        given.objective,
-        time_limit=given.time_limit,
-        rules=given.laws,
-        added=added,
-        original=original,
-    )
+    who = given.pending or next(iter(added), None)
+    more = {"added": added, "original": original}
+    answer = whatif(known, **given.of(whatif, pending=who, rules=given.laws, **more))
     warn(remarks(*answer.plans))
     given.show(render, answer)
     return exit_code(answer.after)

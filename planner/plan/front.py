@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from planner.plan.base import Assume, Covered, Proved, Published, Record, Status, Uncovered
+from planner.plan.label import Label
 from planner.plan.record import AnyPlan, SchedulerId
 
 Place = Literal["on", "behind", "outside", "open", "none"]
@@ -49,16 +50,16 @@ class Front(Published, Covered):
     not proved to be the next point. ``preemptor`` and ``scheduler`` are as in a plan.
     """
 
-    scheduler: SchedulerId
-    objective: str
-    status: Status
+    scheduler: Annotated[SchedulerId, Label()]
+    objective: Annotated[str, Label()]
+    status: Annotated[Status, Label()]
     proved: Proved | None = None
-    coverage: tuple[Uncovered, ...] = ()
-    assume: Assume | None = None
-    explanation: str
-    preemptor: str
+    coverage: Annotated[tuple[Uncovered, ...], Label(plain="uncovered")] = ()
+    assume: Annotated[Assume | None, Label()] = None
+    explanation: Annotated[str, Label(role="answer")]
+    preemptor: Annotated[str, Label()]
     measures: tuple[FrontMeasure, FrontMeasure]
-    points: tuple[FrontPoint, ...] = ()
+    points: Annotated[tuple[FrontPoint, ...], Label(role="count")] = ()
     unproved: FrontPoint | None = None
     greedy: GreedyPoint
     notes: tuple[str, ...] = ()

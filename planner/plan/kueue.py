@@ -13,6 +13,7 @@ from planner.errors import SchemaError
 from planner.laws import RULE_SETS, Law
 from planner.plan.asked import Asked
 from planner.plan.base import Assume, Evicting, Proved, Published, Record, Status, Uncovered
+from planner.plan.label import Label
 from planner.plan.record import About, AnyPlan, Certificate, Commands, Verdict
 from planner.quota.kueue.assignment import Assignment
 from planner.rules import RuleSet
@@ -114,6 +115,10 @@ class Amount(Record):
         """The flavor-resource, in one text."""
         return f"{self.flavor}/{self.resource}"
 
+    def __str__(self) -> str:
+        """Say how much of what."""
+        return f"{self.place}={self.quantity}"
+
 
 class KueueRelease(Record):
     """The release of Kueue whose rules hold, and how it was known.
@@ -158,15 +163,15 @@ class Victim(Record):
     one that is being evicted already, and so costs nothing more.
     """
 
-    workload: str
-    cluster_queue: str
-    reason: str
-    priority: int
-    position: int
-    age_s: int
-    evicted: bool
-    usage: tuple[Amount, ...]
-    costs: dict[str, int]
+    workload: Annotated[str, Label(role="key")]
+    cluster_queue: Annotated[str, Label()]
+    reason: Annotated[str, Label()]
+    priority: Annotated[int, Label()]
+    position: Annotated[int, Label()]
+    age_s: Annotated[int, Label()]
+    evicted: Annotated[bool, Label(plain="evicting")]
+    usage: Annotated[tuple[Amount, ...], Label(role="list", plain="use")]
+    costs: Annotated[dict[str, int], Label(role="list")]
 
     @property
     def key(self) -> str:
@@ -462,19 +467,19 @@ class JointPending(Record):
     ``greedy`` says whether it is admitted, and stays so, when all are served one by one.
     """
 
-    workload: str
-    cluster_queue: str
-    priority: int
-    admitted: bool
-    greedy: bool
-    explanation: str
+    workload: Annotated[str, Label(role="key")]
+    cluster_queue: Annotated[str, Label()]
+    priority: Annotated[int, Label()]
+    admitted: Annotated[bool, Label()]
+    greedy: Annotated[bool, Label(plain="one_by_one")]
+    explanation: Annotated[str, Label(role="text")]
 
 
 class JointSkipped(Record):
     """A pending workload that cannot be planned for, and why: nothing here is about it."""
 
-    workload: str
-    explanation: str
+    workload: Annotated[str, Label(role="key")]
+    explanation: Annotated[str, Label(role="text")]
 
 
 class JointStep(Record):
@@ -486,12 +491,12 @@ class JointStep(Record):
     ``position`` is that in the candidate order of the step.
     """
 
-    preemptor: str
+    preemptor: Annotated[str, Label(role="code")]
     cluster_queue: str
     priority: int
     assignment: Assignment
     borrowing: bool | None
-    victims: tuple[Victim, ...]
+    victims: Annotated[tuple[Victim, ...], Label()]
     verdicts: tuple[Verdict, ...]
     removal_order: tuple[str, ...] = ()
 
@@ -499,9 +504,9 @@ class JointStep(Record):
 class GreedyTurn(Record):
     """One pending workload served by Kueue's own decision; ``victims`` may be former preemptors."""
 
-    preemptor: str
-    admitted: bool
-    victims: tuple[str, ...]
+    preemptor: Annotated[str, Label(role="code")]
+    admitted: Annotated[bool, Label()]
+    victims: Annotated[tuple[str, ...], Label(plain="kueue_victim")]
 
 
 class OneByOneAnswer(Record):
@@ -513,10 +518,10 @@ class OneByOneAnswer(Record):
     ``victims`` on the scale of the joint plan.
     """
 
-    turns: tuple[GreedyTurn, ...]
+    turns: Annotated[tuple[GreedyTurn, ...], Label(plain="kueue_turn", role="numbered")]
     victims: tuple[str, ...]
-    preemptors_evicted: tuple[str, ...]
-    fit_again: tuple[str, ...]
+    preemptors_evicted: Annotated[tuple[str, ...], Label(plain="kueue_evicts_again")]
+    fit_again: Annotated[tuple[str, ...], Label(plain="kueue_fit_again")]
     terms: dict[str, int] = {}
 
 
@@ -533,19 +538,19 @@ class JointPlan(Published, Evicting):
     ``requests`` are as in a plan for one.
     """
 
-    scheduler: Literal["kueue"] = "kueue"
-    rules: Literal["kueue-classical", "kueue-fair"]
-    objective: str
-    status: Status
+    scheduler: Annotated[Literal["kueue"], Label()] = "kueue"
+    rules: Annotated[Literal["kueue-classical", "kueue-fair"], Label()]
+    objective: Annotated[str, Label()]
+    status: Annotated[Status, Label()]
     proved: Proved | None = None
-    coverage: tuple[Uncovered, ...] = ()
-    assume: Assume | None = None
-    explanation: str
-    now: datetime
-    pending: tuple[JointPending, ...]
-    skipped: tuple[JointSkipped, ...] = ()
-    steps: tuple[JointStep, ...] = ()
-    fit_again: tuple[str, ...] = ()
+    coverage: Annotated[tuple[Uncovered, ...], Label(plain="uncovered")] = ()
+    assume: Annotated[Assume | None, Label()] = None
+    explanation: Annotated[str, Label(role="answer")]
+    now: Annotated[datetime, Label()]
+    pending: Annotated[tuple[JointPending, ...], Label(plain="pending")]
+    skipped: Annotated[tuple[JointSkipped, ...], Label(plain="skipped")] = ()
+    steps: Annotated[tuple[JointStep, ...], Label(role="numbered")] = ()
+    fit_again: Annotated[tuple[str, ...], Label(plain="fit_again")] = ()
     terms: dict[str, int] = {}
     greedy: OneByOneAnswer
     certificate: Certificate

@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 Tone = Literal["", "good", "warn", "bad", "dim", "strong"]
-Larger = Literal["title", "badge", "verdict", "answer"]
-Role = Literal["", "key", "code", "name", "text", "caution", "steps", "command"] | Larger
-"""key: the name of a record, first in its plain line. code: one that is no name of the state. name:
-a name of the state, or several. text: words for people. answer: a sentence that stands alone.
-caution: one to be heeded. steps: sentences in their order. command: what a shell takes. title,
-badge, verdict: what a page shows larger."""
+Larger = Literal["title", "badge", "verdict", "answer", "totals", "count", "numbered"]
+Role = Literal["", "key", "code", "name", "text", "caution", "steps", "command", "list"]
+"""key: the name of a record, first in its plain line, and in those of its parts. code: another word
+before its facts; of a record without a key the first one stands for it. name: a name of the state,
+or several. text: words for people. answer: a sentence that stands alone.
+caution: one to be heeded. steps: sentences in their order. command: what a shell takes. list:
+several codes, amounts or named numbers as facts of one line. count: several things of which the
+number is told. numbered: records that have a number, from 1. title, badge, verdict: what a page
+shows larger. totals: a record whose lines come last."""
 
 
 class Label(Struct, frozen=True):
@@ -28,18 +31,21 @@ class Label(Struct, frozen=True):
     head of a column. Without one it is in plain lines alone. ``plain`` is its name there where that
     is not the field's, or of one of several where that has more than an s less.
 
-    ``said`` has words for its values, each with its tone, ``tones`` the tones alone. ``unit`` is
-    ``s`` for a duration, ``boost`` for what is added, ``times`` for a count that is mostly 0,
-    ``rank`` for a number that is no amount; of a key it is the noun by which rows are counted.
+    ``said`` has words for its values, each with its tone, ``tones`` the tones alone, and ``absent``
+    what plain lines say where there is none. ``unit`` is ``s`` for a duration, ``seconds`` for one
+    that is measured, ``boost`` for what is added, ``rank`` for a number that is no amount,
+    ``times`` for a count that is mostly 0: a column of nothing else is left out. Of a key it is the
+    noun by which rows are counted.
     Columns with a ``rank`` are left out where there is no room, those of the highest first; one
     that has ``below`` stands under the column of that field then.
     """
 
     title: str = ""
-    role: Role = ""
+    role: Role | Larger = ""
     plain: str = ""
     said: Mapping[Any, tuple[str, Tone]] = {}
     tones: Mapping[Any, Tone] = {}
+    absent: str = ""
     unit: str = ""
     rank: int = 0
     below: str = ""

@@ -82,11 +82,11 @@ class Shown(Record):
     parts, or laws. ``unproved``: none of that.
     """
 
-    zero: int = 0
-    one_row: int = 0
-    multipliers: int = 0
-    tree: int = 0
-    unproved: int = 0
+    zero: Annotated[int, Label()] = 0
+    one_row: Annotated[int, Label()] = 0
+    multipliers: Annotated[int, Label()] = 0
+    tree: Annotated[int, Label()] = 0
+    unproved: Annotated[int, Label()] = 0
 
     @property
     def by_hand(self) -> int:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 from planner.laws.yunikorn import Spared
 from planner.plan.base import Record
+from planner.plan.label import Label
 from planner.plan.record import About, AnyPlan, Certificate
 
 RuleSet = Literal[
@@ -37,6 +38,10 @@ class ResourceAmount(Record):
         """The resource type, in one text."""
         return self.resource
 
+    def __str__(self) -> str:
+        """Say how much of what."""
+        return f"{self.place}={self.quantity}"
+
 
 class YuniKornVictim(Record):
     """An allocation to preempt, and what it loses.
@@ -50,19 +55,19 @@ class YuniKornVictim(Record):
     leaf: the place is then that in the order for a required node.
     """
 
-    allocation: str
-    pod: str | None = None
-    application: str
-    queue: str
-    node: str
-    priority: int
-    adjusted_priority: int
-    originator: bool
-    opted_out: bool
-    position: int
-    age_s: int
-    usage: tuple[ResourceAmount, ...]
-    costs: dict[str, int]
+    allocation: Annotated[str, Label(role="key")]
+    pod: Annotated[str | None, Label(absent="none")] = None
+    application: Annotated[str, Label()]
+    queue: Annotated[str, Label()]
+    node: Annotated[str, Label()]
+    priority: Annotated[int, Label()]
+    adjusted_priority: Annotated[int, Label()]
+    originator: Annotated[bool, Label()]
+    opted_out: Annotated[bool, Label()]
+    position: Annotated[int, Label()]
+    age_s: Annotated[int, Label()]
+    usage: Annotated[tuple[ResourceAmount, ...], Label(role="list", plain="use")]
+    costs: Annotated[dict[str, int], Label(role="list")]
 
     @property
     def key(self) -> str:

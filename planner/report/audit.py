@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial, reduce
 from pathlib import Path
@@ -25,8 +25,9 @@ from planner.commands.study.tally import spread
 from planner.plan import Shown, Turn
 from planner.quantity import plural
 from planner.report import document as doc
-from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, counts, name, table
-from planner.report.style import Said, csv_of, each, fields, line, rendered
+from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, name, table
+from planner.report.labelled import labelled_lines, labelled_table
+from planner.report.style import csv_of, fields, rendered
 from planner.report.text import SECONDS_PER_HOUR, decimal
 from planner.report.words import WORK_UNIT, Work, shown_in_words, work_in
 from planner.term import lost_by
@@ -85,46 +86,7 @@ def render(
     if style == "csv":
         return csv_of(_csv_rows(answer))
     made = partial(document, folder=folder)
-    return rendered([answer], style, _lines, made, whole=answer, width=width, color=color)
-
-
-def _lines(audit: Audit) -> Iterator[str]:
-    for case in audit.cases:
-        where = case.state, case.pending
-        yield line(
-            "case",
-            *where,
-            **fields(case, "status turn victims"),
-            name=case.names.get(case.pending),
-            **_told(case, "irredundant smallest fewest"),
-            findings=",".join(case.findings) or "none",
-        )
-        for one in case.judgements:
-            yield line("optimum", *where, one.objective, **_told(one, "status victims best"))
-        yield from (line("uncovered", *where, one.feature, one.kind) for one in case.coverage)
-        if case.needless:
-            yield line("needless", *where, *case.needless)
-        yield from each("outside_rules", map(Said, case.outside_rules), *where)
-    yield from failure_lines(audit.failures)
-    for gap in audit.summary.gaps:
-        counts = fields(gap, "compared more less total worst")
-        yield line("gap", gap.objective, gap.term, **counts, unit=Said(gap.unit))
-    for verdicts in audit.summary.verdicts:
-        counts = fields(verdicts, "proved judged best not_best")
-        yield line("objective", verdicts.objective, **counts)
-        yield line("levels", verdicts.objective, **dict(verdicts.shown))
-    for code, count in audit.summary.findings.items():
-        yield line("finding", code, count)
-    summary = audit.summary
-    names = "states cases conditional with_victims fewer infeasible clean unproved failures"
-    yield line("total", **fields(summary, names))
-
-
-def failure_lines(failures: Iterable[Failure]) -> Iterator[str]:
-    """Yield a plain line for each state that was not answered."""
-    for one in failures:
-        detail = Said(" ".join(one.detail.split()))
-        yield line("failure", one.state, one.pending or None, detail, outcome=one.outcome)
+    return rendered([answer], style, labelled_lines, made, whole=answer, width=width, color=color)
 
 
 def _told(record: object, names: str) -> dict[str, Any]:
@@ -331,14 +293,9 @@ def _findings(audit: Audit) -> Iterator[doc.Block]:
 
 
 def _objectives(audit: Audit) -> Iterator[doc.Block]:
-    columns: list[Column[Verdicts]] = [
-        Column("Objective", lambda one: one.objective),
-        *counts({"proved": "Proved", "judged": "Judged", "best": "Best", "not_best": "Not best"}),
-    ]
-    if audit.summary.verdicts:
+    if verdicts := audit.summary.verdicts:
         title = "How many of the scheduler's own answers are best"
-        best = table(title, columns, audit.summary.verdicts)
-        yield doc.Fold("How many were judged", (best,))
+        yield doc.Fold("How many were judged", (labelled_table(title, verdicts),))
     gaps = [gap for gap in audit.summary.gaps if gap.more or gap.less]
     if gaps:
         work = _work(audit)
@@ -347,7 +304,8 @@ def _objectives(audit: Audit) -> Iterator[doc.Block]:
             Column("Measure", lambda gap: gap.title, folds=True, below="Objective"),
             Column("Unit", lambda gap: work.unit(gap.unit), folds=True, below="Measure"),
             Column("Compared", lambda gap: f"{gap.compared:,}", number=True, only="page"),
-            *counts({"more": "Worse", "less": "Better"}),
+            Column("Worse", lambda gap: f"{gap.more:,}", number=True),
+            Column("Better", lambda gap: f"{gap.less:,}", number=True),
             Column("Mean gap", lambda o: work.amount(o.unit, o.total / o.compared), number=True),
             Column("Worst gap", lambda o: work.amount(o.unit, o.worst), number=True),
         ]
@@ -415,17 +373,10 @@ def _worst(audit: Audit, folder: Path) -> Iterator[doc.Block]:
 
 def failure_table(done: str, failures: Sequence[Failure], folder: Path | None = None) -> doc.Table:
     """Return the states that were not answered, and why; links to them start from a folder."""
-
-    def state(one: Failure) -> Cell:
-        return name(one.state) if folder is None else _state(one.state, folder)
-
-    columns: list[Column[Failure]] = [
-        Column("State", state, folds=True),
-        Column("Preemptor", lambda one: name(one.pending or ""), folds=True, below="State"),
-        Column("Outcome", lambda one: Cell(one.outcome, tone="bad")),
-        Column("Why", lambda one: one.detail.partition("\n")[0], folds=True, least=24),
-    ]
-    return table(f"What could not be {done}", columns, failures)
+    at = folder or Path()
+    linked = Column[Failure]("State", lambda one: _state(one.state, at), folds=True)
+    caption = f"What could not be {done}"
+    return labelled_table(caption, failures, {} if folder is None else {"state": linked})
 
 
 def _state(state: str, folder: Path) -> Cell:

@@ -9,19 +9,19 @@ from planner.plan import Published, Record
 from planner.plan.label import Label
 from planner.report import document as doc
 from planner.report.document import Cell, Section
-from planner.report.labelled import labelled_table
-from planner.report.style import Said, renderer, words
+from planner.report.labelled import labelled_lines, labelled_table, row_lines
+from planner.report.style import renderer
 
 
 class LawEntry(Record):
     """One rule of a scheduler; ``reasons`` are the codes it gives victims that the law permits."""
 
-    id: str
-    name: str
-    title: str
-    statement: str
-    source: str
-    reasons: tuple[str, ...] = ()
+    id: Annotated[str, Label(role="key")]
+    name: Annotated[str, Label()]
+    title: Annotated[str, Label(role="text")]
+    statement: Annotated[str, Label(role="text")]
+    source: Annotated[str, Label(role="text")]
+    reasons: Annotated[tuple[str, ...], Label(role="list")] = ()
 
 
 class RuleSet(Record):
@@ -34,10 +34,10 @@ class RuleSet(Record):
 class TermEntry(Record):
     """One measure of disruption."""
 
-    id: Annotated[str, Label("Term", "code")]
+    id: Annotated[str, Label("Term", "name")]
     name: Annotated[str, Label("Name", "code")]
     title: Annotated[str, Label("Disruption", "text")]
-    unit: Annotated[str, Label("Unit")]
+    unit: Annotated[str, Label("Unit", "text")]
 
 
 class ObjectiveEntry(Record):
@@ -45,34 +45,24 @@ class ObjectiveEntry(Record):
 
     name: Annotated[str, Label("Objective", "code")]
     summary: Annotated[str, Label("What it is", "text")]
-    caps: Annotated[tuple[str, ...], Label("Caps", "text")]
-    levels: Annotated[tuple[str, ...], Label("Levels", "text")]
+    caps: Annotated[tuple[str, ...], Label("Caps", "list", absent="none")]
+    levels: Annotated[tuple[str, ...], Label("Levels", "list")]
 
 
 class Catalogue(Published):
     """The output of ``planner laws``."""
 
     rule_sets: tuple[RuleSet, ...]
-    terms: tuple[TermEntry, ...]
-    objectives: tuple[ObjectiveEntry, ...]
+    terms: Annotated[tuple[TermEntry, ...], Label()]
+    objectives: Annotated[tuple[ObjectiveEntry, ...], Label()]
 
 
 def _lines(catalogue: Catalogue) -> Iterator[str]:
     laws = {law.id: law for rules in catalogue.rule_sets for law in rules.laws}
     for law in laws.values():
         rules = ",".join(one.name for one in catalogue.rule_sets if law in one.laws)
-        yield f"law {words(law.id, law.name, rules=rules, title=Said(law.title))}"
-        yield f"  {law.statement}"
-        yield f"  source: {law.source}"
-        if law.reasons:
-            yield f"  reason codes: {', '.join(law.reasons)}"
-    for term in catalogue.terms:
-        names = words(term.name, term.id or None, unit=Said(term.unit), title=Said(term.title))
-        yield f"term {names}"
-    for entry in catalogue.objectives:
-        levels, caps = ",".join(entry.levels), ",".join(entry.caps) or "none"
-        facts = words(entry.name, levels=levels, caps=caps, summary=Said(entry.summary))
-        yield f"objective {facts}"
+        yield from row_lines("law", law, rules=rules)
+    yield from labelled_lines(catalogue)
 
 
 def _document(catalogue: Catalogue) -> doc.Document:

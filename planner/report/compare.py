@@ -13,15 +13,14 @@ from planner.commands.compare.record import (
     Measure,
     Row,
     Score,
-    Standing,
 )
 from planner.commands.compare.table import kinds, values
-from planner.plan import Record
 from planner.quantity import plural
 from planner.report import document as doc
-from planner.report.audit import failure_lines, failure_table
-from planner.report.document import NOTHING, Cell, Column, Fact, Section, counts, table
-from planner.report.style import Said, csv_of, fields, line, renderer
+from planner.report.audit import failure_table
+from planner.report.document import NOTHING, Cell, Column, Fact, Section, table
+from planner.report.labelled import labelled_lines, labelled_table, row_lines
+from planner.report.style import csv_of, renderer
 from planner.report.text import decimal, short
 from planner.report.words import Work, work_in
 
@@ -35,18 +34,6 @@ TITLES: Final[dict[Measure, str]] = {
     "seconds": "Seconds",
 }
 """The measures in words; work has a unit."""
-
-COUNTS: Final = {
-    "plans": "Plans",
-    "conditional": "Conditional",
-    "proved": "Proved",
-    "infeasible": "Infeasible",
-    "unknown": "Unknown",
-    "skipped": "Skipped",
-    "failed": "Failed",
-    "outside_rules": "Outside the rules",
-}
-"""What is counted of an algorithm; columns with nothing but zeros are left out."""
 
 _RANKS: Final[dict[Measure, int]] = {"ratio": 1, "seconds": 2}
 """The ranks of columns: where there is little room, the highest is left out first."""
@@ -85,10 +72,7 @@ def document(comparison: Comparison) -> doc.Document:
     """Return the document: rows, distributions, and how often each algorithm beats the first."""
     summary = comparison.summary
     work, first = work_of(comparison), comparison.algorithms[0]
-    standings = summary.standings
-    used = {n: title for n, title in COUNTS.items() if any(getattr(one, n) for one in standings)}
-    algorithm = Column[Standing]("Algorithm", lambda one: one.algorithm, folds=True)
-    fared = table("How each fared", [algorithm, *counts(used)], standings)
+    fared = labelled_table("How each fared", summary.standings)
     fought = any(duel.both or duel.only_this or duel.only_first for duel in summary.duels)
     distributed: list[Column[Distribution]] = [
         Column("Measure", lambda one: _title(one.measure, work), folds=True),
@@ -164,35 +148,10 @@ def _row_table(rows: Sequence[Row], work: Work) -> doc.Table:
 
 def _lines(comparison: Comparison) -> Iterator[str]:
     for row in comparison.rows:
-        facts = fields(row, "status proved")
-        outside = ",".join(law.partition(" ")[0] for law in row.outside_rules)
-        facts["outside_rules"] = outside or None
-        facts["uncovered"] = ",".join(row.uncovered) or None
-        facts["own_flavors"] = False if row.own_flavors is False else None
-        if row.has_plan:
-            facts |= {"victims": row.victims, **row.terms, "ratio": row.ratio}
-        if row.levels:
-            facts |= {"level": row.levels[0].term, "bound": str(row.levels[0].bound)}
-        facts |= {"name": row.names.get(row.pending), "seconds": row.seconds}
-        detail = Said(" ".join(row.detail.split())) if row.seconds is None and row.detail else None
-        yield line("row", row.state, row.pending, row.algorithm, detail, **facts)
-    yield from failure_lines(comparison.failures)
-    summary = comparison.summary
-    for standing in summary.standings:
-        yield line("algorithm", standing.algorithm, **_numbers(standing, "algorithm"))
-    for one in summary.distributions:
-        numbers = _numbers(one, "algorithm", "measure")
-        yield line("distribution", one.measure, one.algorithm, **numbers)
-    for duel in summary.duels:
-        pair = duel.algorithm, duel.first
-        yield line("duel", *pair, **_numbers(duel, "algorithm", "first", "scores"))
-        for score in duel.scores:
-            yield line("score", *pair, score.measure, **_numbers(score, "measure"))
-    yield line("total", **_numbers(summary, "standings", "distributions", "duels"))
-
-
-def _numbers(record: Record, *but: str) -> dict[str, str]:
-    return {key: str(value) for key, value in record.model_dump(exclude=set(but)).items()}
+        first = row.levels[0] if row.levels else None
+        level, bound = (first.term, first.bound) if first else (None, None)
+        yield from row_lines("row", row, level=level, bound=bound)
+    yield from labelled_lines(comparison)
 
 
 render = renderer(_lines, document, csv_text)

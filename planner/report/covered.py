@@ -7,7 +7,8 @@ from typing import Final
 
 from planner.plan import Assume, Covered, Uncovered
 from planner.report.document import Block, Cell, Column, Fact, Tone, table
-from planner.report.style import Said, line
+from planner.report.labelled import row_lines
+from planner.report.style import line
 from planner.report.text import clean, some_of
 
 ANSWERS: Final[Mapping[str, tuple[str, Tone]]] = {
@@ -58,7 +59,6 @@ def effects(coverage: Sequence[Uncovered]) -> Iterator[Block]:
 def uncovered_lines(coverage: Sequence[Uncovered], assume: Assume | None = None) -> Iterator[str]:
     """Yield a plain line for each feature that is not modelled."""
     for one in coverage:
-        found = Said(one.evidence)
-        yield line("uncovered", one.feature, one.kind, objects=one.count, evidence=found)
+        yield from row_lines("uncovered", one)
     if coverage and assume is not None:
         yield line("assume", assume)

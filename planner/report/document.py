@@ -134,15 +134,6 @@ def named(keys: Sequence[str], names: Mapping[str, str]) -> str:
     return f"{text} {CUT.format(count=more)}" if more > 0 else text
 
 
-def counts(titles: Mapping[str, str]) -> list[Column[Any]]:
-    """Return columns of whole numbers, one for each field, under its title."""
-
-    def count(field: str) -> Callable[[object], str]:
-        return lambda row: f"{getattr(row, field):,}"
-
-    return [Column(title, count(field), number=True) for field, title in titles.items()]
-
-
 class Paragraph(Struct, frozen=True):
     """A text of one or more lines."""
 

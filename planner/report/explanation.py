@@ -7,18 +7,16 @@ from typing import Any, Final, NamedTuple
 
 from planner.commands.explain.record import (
     Alternative,
-    Change,
     CommonClash,
     CommonExplanation,
-    CommonStanding,
-    LawInWords,
     Optima,
     TermDifference,
 )
 from planner.report import document as doc
-from planner.report.covered import answer_cell, assumed, uncovered_lines
+from planner.report.covered import answer_cell, assumed
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, table
-from planner.report.style import Said, each, field_lines, fields, line, renderer, words
+from planner.report.labelled import labelled_lines, labelled_table, row_lines
+from planner.report.style import Said, line, renderer
 from planner.report.text import short
 from planner.report.words import RARELY_SHOWN, not_twice, noted, work_in
 from planner.scheduler import scheduler_of
@@ -36,18 +34,14 @@ CONDITIONS: Final = {"sparing": "Sparing", "taking": "Taking"}
 class Explained(NamedTuple):
     """The parts of an explanation that a scheduler's own module makes.
 
-    ``columns`` say what runs where, ``asking`` are plain lines on where the preemptor is.
-    ``standings`` are the explained workloads or allocations, each with the start of its plain line:
-    its key, and where it runs. ``about``, ``blocks`` and ``lines`` are what no other scheduler has:
-    facts, blocks about the nodes, and plain lines.
+    ``columns`` say what runs where, ``called`` is the word for what runs in plain lines. ``about``
+    and ``blocks`` are what no other scheduler has: facts, and blocks about the nodes.
     """
 
     columns: list[Column[Any]]
-    asking: Iterable[str]
-    standings: Iterable[tuple[CommonStanding, str]]
+    called: str
     about: Iterable[tuple[str, Cell]] = ()
     blocks: Iterable[doc.Block] = ()
-    lines: Iterable[str] = ()
 
 
 def document(answer: CommonExplanation) -> doc.Document:
@@ -129,61 +123,27 @@ def _optima(optima: Optima, names: Mapping[str, str]) -> Iterator[doc.Block]:
 
 
 def _clash(clash: CommonClash[Any]) -> Iterator[doc.Block]:
-    laws: list[Column[LawInWords]] = [
-        Column("Law", lambda law: name(law.law)),
-        Column("Clash", lambda law: law.text, folds=True),
-    ]
     if clash.laws:
-        yield table("Laws that clash", laws, clash.laws)
+        yield labelled_table("Laws that clash", clash.laws)
     if clash.shortfalls:
         yield doc.Facts(tuple(("Short", Cell(one.text)) for one in clash.shortfalls))
-    changes: list[Column[Change]] = [
-        Column("Change that helps", lambda one: one.path, folds=True, least=40),
-        Column("From", lambda one: one.before),
-        Column("To", lambda one: one.after, folds=True, below="Change that helps"),
-        Column("Victims", lambda one: str(len(one.victims)), number=True),
-    ]
     if clash.changes:
-        yield table("Single changes after which there is a plan", changes, clash.changes)
+        yield labelled_table("Single changes after which there is a plan", clash.changes)
 
 
 def _lines(answer: CommonExplanation) -> Iterator[str]:
     own = scheduler_of(answer).explained(answer)
-    yield line("question", answer.question)
-    yield line("answer", Said(answer.answer))
-    yield line("preemptor", answer.preemptor)
-    yield from own.asking
-    yield from field_lines(answer, "priority rules objective status victims")
-    yield from uncovered_lines(answer.coverage, answer.assume)
-    for one, start in own.standings:
-        said = words(
-            Said(one.law.text),
-            **fields(one, "priority candidate"),
-            law=one.law.law,
-            **fields(one, "position candidates"),
-            **{answer.scheduler: one.by_scheduler},
-            **fields(one, "plan=by_plan necessary"),
-        )
-        yield f"{start} {said}"
+    yield from labelled_lines(answer)
+    for one in answer.standings:
+        facts = {"law": one.law.law, answer.scheduler: one.by_scheduler, "text": Said(one.law.text)}
+        yield from row_lines(own.called, one, **facts)
     if (other := answer.alternative) is not None:
-        facts = fields(other, "status within_caps")
-        yield line(other.condition, other.victim, **facts, last_resort=other.last_resort or None)
-        yield from each("more", other.more)
-        yield from each("fewer", other.fewer)
-        for term in other.terms:
-            texts = {"unit": Said(term.unit), "title": Said(term.title)}
-            yield line("term", term.term, **fields(term, "plan other level"), **texts)
-    if answer.optima is not None:
-        yield line("optimal_plans", answer.optima.count, complete=answer.optima.complete)
-        for number, keys in enumerate(answer.optima.plans, start=1):
-            yield line("optimal_plan", number, *keys)
+        yield from row_lines(other.condition, other)
+    for number, keys in enumerate(answer.optima.plans if answer.optima else (), start=1):
+        yield line("optimal_plan", number, *keys)
     if (clash := answer.clash) is not None:
-        yield from (line("clash", law.law, Said(law.text)) for law in clash.laws)
+        yield from labelled_lines(clash)
         yield from (line("short", one.name, Said(one.text)) for one in clash.shortfalls)
-        for change in clash.changes:
-            yield line("change", change.edit, Said(change.text), victims=change.victims)
-        yield line("proved", clash.proved, changes_all_tried=clash.tried_all)
-    yield from own.lines
 
 
 render = renderer(_lines, document)

@@ -9,10 +9,11 @@ from typing import Any, Final, NamedTuple
 from planner.plan import Published
 from planner.plan.front import Front, FrontPoint, GreedyPoint
 from planner.report import document as doc
-from planner.report.covered import answer_cell, assumed, uncovered_lines
+from planner.report.covered import answer_cell, assumed
 from planner.report.document import LEAST, Cell, Column, Fact, Section, name, named, table
+from planner.report.labelled import labelled_lines
 from planner.report.plan import NO_GREEDY, outside_lines, scheduler_at
-from planner.report.style import Said, each, free, line, rendered
+from planner.report.style import Said, each, line, rendered
 from planner.report.text import cells, moment, short
 from planner.report.words import (
     noted,
@@ -129,19 +130,13 @@ def _beside(front: Front) -> str:
 
 def _lines(front: Front) -> Iterator[str]:
     greedy = front.greedy
-    yield line("preemptor", front.preemptor)
+    yield from labelled_lines(front)
     yield from scheduler_of(greedy.plan).reporting.asking(greedy.plan)
-    yield line("status", front.status)
-    yield from uncovered_lines(front.coverage, front.assume)
-    yield free("explanation", front.explanation)
-    yield line("scheduler", front.scheduler)
     yield line("rules", greedy.plan.rules)
-    yield line("objective", front.objective)
     yield line("now", moment(greedy.plan.now))
     for measure in front.measures:
         title, unit = texts_of(front.scheduler, measure.term, (measure.title, measure.unit))
         yield line("measure", measure.term, unit=Said(unit), title=Said(title))
-    yield line("points", front.points)
     for number, point in enumerate(front.points, start=1):
         yield from _point(front, "point", str(number), point)
     if front.unproved is not None:

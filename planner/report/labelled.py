@@ -11,11 +11,13 @@ from planner.plan.label import Label
 from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section
-from planner.report.style import Said, Value, free, line
-from planner.report.text import age, clean, moment, short, some_of
+from planner.report.style import Repeated, Said, Value, free, line
+from planner.report.text import age, clean, decimal, moment, short, some_of
 
 SHOWN: Final[Mapping[str, Callable[[Any], str]]] = {
     "s": age,
+    "seconds": "{:,.3f}".format,
+    "ratio": decimal,
     "boost": "{:+d}".format,
     "rank": str,
     "%": "{:.1%}".format,
@@ -25,6 +27,7 @@ SHOWN: Final[Mapping[str, Callable[[Any], str]]] = {
 MAX_NAMES: Final = 12
 KEYS: Final = frozenset({"key", "code"})
 NAMES: Final = frozenset({"key", "name", "title"})
+ONE_FACT: Final = frozenset({"list", "count"})
 SENTENCES: Final = frozenset({"text", "answer", "caution", "steps"})
 
 
@@ -36,18 +39,21 @@ def _labelled(record: Record) -> Iterator[tuple[str, Label, Any]]:
 
 
 def labelled_lines(record: Record, *of: Value) -> Iterator[str]:
-    """Yield plain lines for every value of a record, behind what it is ``of``."""
-    for field, label, value in _labelled(record):
+    """Yield plain lines for every value of a record, behind what it is ``of``; totals come last."""
+    for field, label, value in sorted(_labelled(record), key=lambda one: one[1].role == "totals"):
         yield from _lines(field, label, value, of)
 
 
 def _lines(field: str, label: Label, value: object, of: Sequence[Value]) -> Iterator[str]:
     called = label.plain or field
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and label.role not in ONE_FACT:
         if label.unit:
             yield line(field, value)
-        for one in value:
-            yield from _lines(label.plain or field.removesuffix("s"), label, one, of)
+        for number, one in enumerate(value, start=1):
+            at = (*of, number) if label.role == "numbered" else of
+            yield from _lines(label.plain or field.removesuffix("s"), label, one, at)
+    elif isinstance(value, Mapping):
+        yield from (line(called, *of, key, one) for key, one in value.items())
     elif isinstance(value, Record):
         yield from row_lines(called, value, *of)
     elif label.role == "command":
@@ -58,33 +64,47 @@ def _lines(field: str, label: Label, value: object, of: Sequence[Value]) -> Iter
         yield line(called, *of, _plain(label, value))
 
 
-def row_lines(called: str, record: Record, *of: Value) -> Iterator[str]:
-    """Yield the plain line of one of several records, then those for what it has several of."""
-    keys, facts, more = [*of], dict[str, Value](), list[tuple[str, Label, object]]()
+def row_lines(called: str, record: Record, *of: Value, **more: Value) -> Iterator[str]:
+    """Yield the plain line of one of several records, then those for what it has several of.
+
+    ``more`` are facts of the line that no field has.
+    """
+    keys, whose, facts = [*of], [*of], dict[str, Value]()
+    parts = list[tuple[str, Label, Any]]()
     for field, label, value in _labelled(record):
         if label.role in KEYS:
             keys.append(_plain(label, value))
-        elif isinstance(value, tuple | Record) or label.role in {"answer", "command"}:
-            more.append((field, label, value))
+            if label.role == "key" or not whose:
+                whose.append(keys[-1])
+        elif (
+            label.role not in ONE_FACT and isinstance(value, tuple | Record | Mapping)
+        ) or label.role in {"answer", "command"}:
+            parts.append((field, label, value))
+        elif isinstance(value, Mapping):
+            facts |= value
         elif value != "" or not label.role:  # words that nobody wrote are left out
             facts[label.plain or field] = _plain(label, value)
+    facts |= more
     words_last = sorted(facts, key=lambda name: isinstance(facts[name], Said))
     yield line(called, *keys, **{name: facts[name] for name in words_last})
-    whose = keys[: len(of) + 1]
-    for field, label, value in more:
-        if isinstance(value, Record):
+    for field, label, value in parts:
+        if isinstance(value, Record) and not label.plain:
             yield from labelled_lines(value, *whose)
         else:
             yield from _lines(field, label, value, whose)
 
 
-def _plain(label: Label, value: object) -> Value:
-    if label.role in SENTENCES and value is not None:
-        return Said(value)
+def _plain(label: Label, value: Any) -> Value:  # noqa: ANN401 - of any field
+    if label.role == "list" and value is not None:
+        value = Repeated(map(str, value)) if label.plain else ",".join(value) or None
+    if value is None:
+        return label.absent or None
+    if label.role in SENTENCES:
+        return Said(" ".join(f"{value}".split()))
     return moment(value) if isinstance(value, datetime) else cast("Value", value)
 
 
-def labelled_cell(label: Label, value: object) -> Cell:
+def labelled_cell(label: Label, value: Any) -> Cell:  # noqa: ANN401 - of any field
     """Return the value of a field as a cell."""
     if label.said:
         said, tone = label.said[value]
@@ -98,7 +118,8 @@ def labelled_cell(label: Label, value: object) -> Cell:
         number: Any = value
         return Cell(SHOWN.get(label.unit, "{:,}".format)(number), tone=tone)
     if isinstance(value, tuple):
-        return Cell(some_of([short(one) for one in value[:MAX_NAMES]], len(value)))
+        named = some_of([short(one) for one in value[:MAX_NAMES]], len(value))
+        return Cell(f"{len(value):,}" if label.role == "count" else named)
     text = moment(value) if isinstance(value, datetime) else str(value)
     return Cell(text, is_name=label.role in NAMES, tone=tone)
 
@@ -111,7 +132,7 @@ def labelled_facts(record: Record) -> Iterator[tuple[str, Cell]]:
         elif label.role == "steps":
             for number, step in enumerate(value, start=1):
                 yield "" if number > 1 else label.title, Cell(f"{number}. {step}")
-        elif label.title and value:
+        elif label.title and value not in (None, "", ()):
             yield label.title, labelled_cell(label, value)
 
 
@@ -130,14 +151,16 @@ def labelled_table(
             label.title,
             lambda one: labelled_cell(label, getattr(one, field)),
             plural(len(records), label.unit) if label.role == "key" and label.unit else "",
-            number=any(type(getattr(one, field)) in {int, float} for one in records),
-            folds=label.role in NAMES | SENTENCES,
+            number=label.role == "count"
+            or any(type(getattr(one, field)) in {int, float} for one in records),
+            folds=label.role in {*NAMES, *SENTENCES, "list"},
             rank=label.rank,
             below=columns[label.below].title if label.below else "",
         )
 
     for field, label, _ in _labelled(records[0]) if records else ():
-        if label.title:
+        is_rare = label.unit == "times" and not any(getattr(one, field) for one in records)
+        if label.title and not is_rare:
             columns[field] = own.get(field) or column(field, label)
     return doc.table(caption, [*columns.values()], records, notes, most=most)
 
@@ -152,6 +175,10 @@ def labelled_document(
     head, sections = list[Fact](), list[Section]()
     for field, label, value in _labelled(answer):
         if value in (None, "", ()) or not (label.title or label.role == "answer"):
+            continue
+        if isinstance(value, Record):
+            facts = doc.Facts(tuple(labelled_facts(value)))
+            sections.append(Section(label.title, (facts,), heads=True))
             continue
         if not isinstance(value, tuple):
             role = cast("doc.Role", label.role)

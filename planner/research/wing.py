@@ -27,7 +27,6 @@ HELP: Final = {
   strict/optimum:NAME the best plan that this precedence leads to
 """,
     "rules": """\
-\b
 Rules to plan by for Kueue, instead of its own:
   kep83           Kueue as KEP-83 proposed it in 2022; kep83:NAME=VALUE,... with options, which
                   docs/how-to/kep83.md lists

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import ValidationInfo, model_validator
 
 from planner.commands.study.record import Answered, Failure, Rules
 from planner.plan.base import Assume, Published, Record, Status, Told, Turn, Uncovered
+from planner.plan.label import Label
 from planner.plan.record import Shown
 
 FindingCode = Literal["redundant", "disruption", "rules", "missed", "pointless"]
@@ -42,12 +43,12 @@ class Judgement(Record):
     the queue they run in.
     """
 
-    objective: str
-    status: Status
-    victims: tuple[str, ...]
+    objective: Annotated[str, Label(role="key")]
+    status: Annotated[Status, Label()]
+    victims: Annotated[tuple[str, ...], Label(role="count")]
     terms: dict[str, int]
     gaps: dict[str, int]
-    best: bool | None
+    best: Annotated[bool | None, Label(absent="unknown")]
     shown: Shown = Shown()
     lost: dict[str, int] = {}
 
@@ -75,27 +76,27 @@ class Case(Record):
     and what any victims hold.
     """
 
-    state: str
-    pending: str
-    names: dict[str, str] = {}
+    state: Annotated[str, Label(role="key")]
+    pending: Annotated[str, Label(role="key")]
+    names: Annotated[dict[str, str], Label(plain="name")] = {}
     resources: tuple[str, ...] = ()
     now: datetime | None = None
     rules: Rules
-    status: Status
-    turn: Turn = "unknown"
-    victims: tuple[str, ...]
+    status: Annotated[Status, Label()]
+    turn: Annotated[Turn, Label()] = "unknown"
+    victims: Annotated[tuple[str, ...], Label(role="count")]
     terms: dict[str, int]
     lost: dict[str, int] = {}
-    outside_rules: tuple[str, ...] = ()
-    irredundant: bool | None = None
-    needless: tuple[str, ...] = ()
-    smallest: bool | None = None
-    fewest: int | None = None
-    judgements: tuple[Judgement, ...]
+    outside_rules: Annotated[tuple[str, ...], Label(role="text", plain="outside_rules")] = ()
+    irredundant: Annotated[bool | None, Label(absent="unknown")] = None
+    needless: Annotated[tuple[str, ...], Label(plain="needless")] = ()
+    smallest: Annotated[bool | None, Label(absent="unknown")] = None
+    fewest: Annotated[int | None, Label(absent="unknown")] = None
+    judgements: Annotated[tuple[Judgement, ...], Label(plain="optimum")]
     ratios: tuple[Ratio, ...] = ()
-    findings: tuple[FindingCode, ...] = ()
+    findings: Annotated[tuple[FindingCode, ...], Label(role="list", absent="none")] = ()
     proved: bool
-    coverage: tuple[Uncovered, ...] = ()
+    coverage: Annotated[tuple[Uncovered, ...], Label(plain="uncovered")] = ()
     assume: Assume | None = None
 
     @model_validator(mode="after")
@@ -125,16 +126,16 @@ class Gap(Record):
     ``worst_case``.
     """
 
-    objective: str
-    term: str
+    objective: Annotated[str, Label(role="key")]
+    term: Annotated[str, Label(role="key")]
     title: str
-    unit: str
-    compared: int
-    more: int
-    less: int
-    total: int
+    unit: Annotated[str, Label(role="text")]
+    compared: Annotated[int, Label()]
+    more: Annotated[int, Label()]
+    less: Annotated[int, Label()]
+    total: Annotated[int, Label()]
     greedy_total: int
-    worst: int
+    worst: Annotated[int, Label()]
     worst_case: str
 
 
@@ -144,12 +145,12 @@ class Verdicts(Record):
     ``shown`` counts the levels of all optima by what they rest on.
     """
 
-    objective: str
-    proved: int
-    judged: int
-    best: int
-    not_best: int
-    shown: Shown = Shown()
+    objective: Annotated[str, Label("Objective", "key")]
+    proved: Annotated[int, Label("Proved")]
+    judged: Annotated[int, Label("Judged")]
+    best: Annotated[int, Label("Best")]
+    not_best: Annotated[int, Label("Not best")]
+    shown: Annotated[Shown, Label(plain="levels")] = Shown()
 
 
 class Summary(Record):
@@ -163,18 +164,18 @@ class Summary(Record):
     without any.
     """
 
-    states: int
-    cases: int
-    conditional: int = 0
-    with_victims: int
-    fewer: int = 0
-    infeasible: int
-    clean: int
-    unproved: int
-    failures: int
-    findings: dict[FindingCode, int]
-    verdicts: tuple[Verdicts, ...]
-    gaps: tuple[Gap, ...]
+    states: Annotated[int, Label()]
+    cases: Annotated[int, Label()]
+    conditional: Annotated[int, Label()] = 0
+    with_victims: Annotated[int, Label()]
+    fewer: Annotated[int, Label()] = 0
+    infeasible: Annotated[int, Label()]
+    clean: Annotated[int, Label()]
+    unproved: Annotated[int, Label()]
+    failures: Annotated[int, Label()]
+    findings: Annotated[dict[FindingCode, int], Label(plain="finding")]
+    verdicts: Annotated[tuple[Verdicts, ...], Label(plain="objective")]
+    gaps: Annotated[tuple[Gap, ...], Label()]
 
     @property
     def covered(self) -> int:
@@ -186,9 +187,9 @@ class Audit(Published, Told):
     """An audit of one or many states."""
 
     objectives: tuple[str, ...]
-    summary: Summary
-    cases: tuple[Case, ...]
-    failures: tuple[Failure, ...] = ()
+    summary: Annotated[Summary, Label(plain="total", role="totals")]
+    cases: Annotated[tuple[Case, ...], Label()]
+    failures: Annotated[tuple[Failure, ...], Label()] = ()
 
     @property
     def _in_a_line(self) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import ValidationInfo, model_validator
 
 from planner.commands.study.record import Answered, Failure, Rules
 from planner.plan.base import Published, Record, Status
+from planner.plan.label import Label
 from planner.plan.record import Level, SchedulerId
 
 Measure = Literal["victims", "lost_work", "ratio", "seconds"]
@@ -66,27 +67,27 @@ class Row(Record):
     where nothing was measured.
     """
 
-    state: str
-    pending: str
-    names: dict[str, str] = {}
+    state: Annotated[str, Label(role="key")]
+    pending: Annotated[str, Label(role="key")]
+    names: Annotated[dict[str, str], Label(plain="name")] = {}
     resources: tuple[str, ...] = ()
     scheduler: SchedulerId
-    algorithm: str
+    algorithm: Annotated[str, Label(role="key")]
     rules: Rules | None = None
-    status: RowStatus
-    detail: str = ""
-    victims: tuple[str, ...] = ()
-    terms: dict[str, int] = {}
-    outside_rules: tuple[str, ...] = ()
-    own_flavors: bool | None = None
-    ratio: float | None = None
+    status: Annotated[RowStatus, Label()]
+    detail: Annotated[str, Label(role="text")] = ""
+    victims: Annotated[tuple[str, ...], Label(role="count")] = ()
+    terms: Annotated[dict[str, int], Label(role="list")] = {}
+    outside_rules: Annotated[tuple[str, ...], Label(role="text", plain="outside_rules")] = ()
+    own_flavors: Annotated[bool | None, Label()] = None
+    ratio: Annotated[float | None, Label()] = None
     ratio_of: str | None = None
-    uncovered: tuple[str, ...] = ()
+    uncovered: Annotated[tuple[str, ...], Label(role="list")] = ()
     levels: tuple[Level, ...] = ()
-    proved: bool | None = None
+    proved: Annotated[bool | None, Label()] = None
     running: int
     candidates: int
-    seconds: float | None = None
+    seconds: Annotated[float | None, Label()] = None
 
     @property
     def has_plan(self) -> bool:
@@ -146,16 +147,16 @@ class Standing(Record):
     there is none included.
     """
 
-    algorithm: str
-    rows: int
-    plans: int
-    conditional: int
-    infeasible: int
-    unknown: int
-    skipped: int
-    failed: int
-    proved: int
-    outside_rules: int
+    algorithm: Annotated[str, Label("Algorithm", "key")]
+    rows: Annotated[int, Label()]
+    plans: Annotated[int, Label("Plans", unit="times")]
+    conditional: Annotated[int, Label("Conditional", unit="times")]
+    infeasible: Annotated[int, Label("Infeasible", unit="times")]
+    unknown: Annotated[int, Label("Unknown", unit="times")]
+    skipped: Annotated[int, Label("Skipped", unit="times")]
+    failed: Annotated[int, Label("Failed", unit="times")]
+    proved: Annotated[int, Label("Proved", unit="times")]
+    outside_rules: Annotated[int, Label("Outside the rules", unit="times")]
 
 
 class Distribution(Record):
@@ -167,13 +168,13 @@ class Distribution(Record):
     cases do not exceed.
     """
 
-    algorithm: str
-    measure: Measure
-    count: int
-    mean: float
-    median: float
-    p90: float
-    max: float
+    algorithm: Annotated[str, Label(role="key")]
+    measure: Annotated[Measure, Label(role="key")]
+    count: Annotated[int, Label()]
+    mean: Annotated[float, Label()]
+    median: Annotated[float, Label()]
+    p90: Annotated[float, Label()]
+    max: Annotated[float, Label()]
 
 
 class Score(Record):
@@ -182,11 +183,11 @@ class Score(Record):
     ``mean_gap`` is how much more the first has in the mean, 0 if nothing was scored.
     """
 
-    measure: Measure
-    wins: int
-    ties: int
-    losses: int
-    mean_gap: float
+    measure: Annotated[Measure, Label(role="key")]
+    wins: Annotated[int, Label()]
+    ties: Annotated[int, Label()]
+    losses: Annotated[int, Label()]
+    mean_gap: Annotated[float, Label()]
 
 
 class Duel(Record):
@@ -196,29 +197,29 @@ class Duel(Record):
     are scored. ``only_this`` and ``only_first`` count those in which one alone has a plan.
     """
 
-    algorithm: str
-    first: str
-    both: int
-    only_this: int
-    only_first: int
-    scores: tuple[Score, ...]
+    algorithm: Annotated[str, Label(role="key")]
+    first: Annotated[str, Label(role="key")]
+    both: Annotated[int, Label()]
+    only_this: Annotated[int, Label()]
+    only_first: Annotated[int, Label()]
+    scores: Annotated[tuple[Score, ...], Label()]
 
 
 class Summary(Record):
     """Totals: of states, of cases (pending workloads), of failures, and of each algorithm."""
 
-    states: int
-    cases: int
-    failures: int
-    standings: tuple[Standing, ...]
-    distributions: tuple[Distribution, ...]
-    duels: tuple[Duel, ...]
+    states: Annotated[int, Label()]
+    cases: Annotated[int, Label()]
+    failures: Annotated[int, Label()]
+    standings: Annotated[tuple[Standing, ...], Label(plain="algorithm")]
+    distributions: Annotated[tuple[Distribution, ...], Label()]
+    duels: Annotated[tuple[Duel, ...], Label()]
 
 
 class Comparison(Published):
     """Algorithms beside each other on one or many states."""
 
     algorithms: tuple[str, ...]
-    summary: Summary
+    summary: Annotated[Summary, Label(plain="total", role="totals")]
     rows: tuple[Row, ...]
-    failures: tuple[Failure, ...] = ()
+    failures: Annotated[tuple[Failure, ...], Label()] = ()

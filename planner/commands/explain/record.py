@@ -7,12 +7,13 @@ by its key.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, Union
 
 from pydantic import GetCoreSchemaHandler
 
 from planner.laws import Law
 from planner.plan import Assume, Covered, Proved, Published, Record, Status, Uncovered
+from planner.plan.label import Label
 from planner.scheduler import schedulers
 
 Question = Literal["why-this-victim", "why-not-that-one", "why-nothing", "why-this-plan"]
@@ -21,9 +22,9 @@ Question = Literal["why-this-victim", "why-not-that-one", "why-nothing", "why-th
 class LawInWords(Record):
     """A law, and what it says here, with the numbers it decides on."""
 
-    law: str
+    law: Annotated[str, Label("Law", "key")]
     title: str
-    text: str
+    text: Annotated[str, Label("Clash", "text", "text")]
 
     @classmethod
     def of(cls, law: Law, text: str) -> LawInWords:
@@ -48,15 +49,15 @@ class CommonStanding(Record):
     that is not known.
     """
 
-    priority: int
-    candidate: bool
+    priority: Annotated[int, Label()]
+    candidate: Annotated[bool, Label()]
     law: LawInWords
     others: tuple[LawInWords, ...] = ()
-    position: int | None = None
-    candidates: int = 0
+    position: Annotated[int | None, Label()] = None
+    candidates: Annotated[int, Label()] = 0
     by_scheduler: bool = False
-    by_plan: bool = False
-    necessary: bool | None = None
+    by_plan: Annotated[bool, Label(plain="plan")] = False
+    necessary: Annotated[bool | None, Label()] = None
 
     @property
     def place(self) -> str:
@@ -71,12 +72,12 @@ class TermDifference(Record):
     the term is no level.
     """
 
-    term: str
-    title: str
-    unit: str
-    plan: int
-    other: int
-    level: int | None = None
+    term: Annotated[str, Label(role="key")]
+    title: Annotated[str, Label(role="text")]
+    unit: Annotated[str, Label(role="text")]
+    plan: Annotated[int, Label()]
+    other: Annotated[int, Label()]
+    level: Annotated[int | None, Label()] = None
 
 
 class Alternative(Record):
@@ -90,14 +91,14 @@ class Alternative(Record):
     """
 
     condition: Literal["sparing", "taking"]
-    victim: str
-    status: Status
-    within_caps: bool
-    last_resort: bool = False
+    victim: Annotated[str, Label(role="key")]
+    status: Annotated[Status, Label()]
+    within_caps: Annotated[bool, Label()]
+    last_resort: Annotated[bool, Label()] = False
     victims: tuple[str, ...] = ()
-    more: tuple[str, ...] = ()
-    fewer: tuple[str, ...] = ()
-    terms: tuple[TermDifference, ...] = ()
+    more: Annotated[tuple[str, ...], Label(plain="more")] = ()
+    fewer: Annotated[tuple[str, ...], Label(plain="fewer")] = ()
+    terms: Annotated[tuple[TermDifference, ...], Label()] = ()
 
 
 class Optima(Record):
@@ -107,8 +108,8 @@ class Optima(Record):
     are the first of them, as many as were asked for, the canonical one first.
     """
 
-    count: int
-    complete: bool
+    count: Annotated[int, Label(role="code")]
+    complete: Annotated[bool, Label()]
     plans: tuple[tuple[str, ...], ...]
 
 
@@ -123,7 +124,7 @@ class CommonShortfall(Record):
     available: int
     short: int
     held_by_candidates: int
-    text: str
+    text: Annotated[str, Label(role="text")]
 
 
 class Change(Record):
@@ -135,13 +136,13 @@ class Change(Record):
     just fits.
     """
 
-    edit: str
-    path: str
-    before: str
-    after: str
+    edit: Annotated[str, Label(role="key")]
+    path: Annotated[str, Label("Change that helps", "text")]
+    before: Annotated[str, Label("From")]
+    after: Annotated[str, Label("To", "text", below="path")]
     step: str = ""
-    victims: tuple[str, ...]
-    text: str
+    victims: Annotated[tuple[str, ...], Label("Victims", "count")]
+    text: Annotated[str, Label(role="text")]
 
 
 ShortfallT = TypeVar("ShortfallT", bound=CommonShortfall)
@@ -156,10 +157,10 @@ class CommonClash(Record, Generic[ShortfallT]):
     is not so where time was up or the queue is inactive.
     """
 
-    laws: tuple[LawInWords, ...]
-    proved: bool
-    changes: tuple[Change, ...]
-    tried_all: bool
+    laws: Annotated[tuple[LawInWords, ...], Label(plain="clash")]
+    proved: Annotated[bool, Label()]
+    changes: Annotated[tuple[Change, ...], Label()]
+    tried_all: Annotated[bool, Label(plain="changes_all_tried")]
     shortfalls: tuple[ShortfallT, ...]
 
 
@@ -170,18 +171,18 @@ class CommonExplanation(Published, Covered):
     ``notes`` are what `planner solve` warns of for it.
     """
 
-    question: Question
-    answer: str
-    preemptor: str
-    priority: int
-    objective: str
-    status: Status
+    question: Annotated[Question, Label()]
+    answer: Annotated[str, Label(role="text")]
+    preemptor: Annotated[str, Label()]
+    priority: Annotated[int, Label()]
+    objective: Annotated[str, Label()]
+    status: Annotated[Status, Label()]
     proved: Proved | None = None
-    coverage: tuple[Uncovered, ...] = ()
-    assume: Assume | None = None
-    victims: tuple[str, ...]
+    coverage: Annotated[tuple[Uncovered, ...], Label(plain="uncovered")] = ()
+    assume: Annotated[Assume | None, Label()] = None
+    victims: Annotated[tuple[str, ...], Label(role="count")]
     alternative: Alternative | None = None
-    optima: Optima | None = None
+    optima: Annotated[Optima | None, Label(plain="optimal_plans")] = None
     notes: tuple[str, ...] = ()
 
     if TYPE_CHECKING:  # each subclass declares these itself

@@ -8,9 +8,11 @@ from pydantic import GetPydanticSchema
 from pydantic_core.core_schema import literal_schema
 
 from planner.plan.base import Record
+from planner.plan.label import Label
 from planner.scheduler import schedulers
 from planner.wing import rule_sets
 
+Outcome = Literal["failed", "bug", "timeout", "out-of-memory", "killed"]
 RowT = TypeVar("RowT", bound=Record)
 
 Rules = Annotated[
@@ -32,10 +34,10 @@ class Failure(Record):
     ``failed`` says that the input cannot be used, ``bug`` that the planner failed.
     """
 
-    state: str
-    pending: str | None = None
-    outcome: Literal["failed", "bug", "timeout", "out-of-memory", "killed"] = "failed"
-    detail: str
+    state: Annotated[str, Label("State", "key")]
+    pending: Annotated[str | None, Label("Preemptor", "key", below="state")] = None
+    outcome: Annotated[Outcome, Label("Outcome")] = "failed"
+    detail: Annotated[str, Label("Why", "text")]
 
 
 class Answered(Record, Generic[RowT]):

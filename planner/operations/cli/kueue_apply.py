@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,17 +19,6 @@ from planner.operations.steer.kueue.carry import LEASE
 if TYPE_CHECKING:
     from planner.operations.apply.kueue_record import Applied
     from planner.plan.kueue import Plan
-
-EPILOG: Final = """\b
-Examples:
-  planner apply plan.json --dry-run
-  planner apply plan.json --context production
-  planner apply plan.json --yes -o record.json
-
-1 means that it was refused, and nothing changed, or that Kueue did something else than planned; 7
-that it stopped half-way.
-
-"""
 
 
 class Options(kueue_snapshot.OfCluster, option.Sized, option.Paged):
@@ -47,12 +36,19 @@ class Options(kueue_snapshot.OfCluster, option.Sized, option.Paged):
     costs = option.costs
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Carry out a plan in the cluster that kubectl talks to, for a preemptor behind its gate.
 
     PLAN is what `planner solve --format json` wrote for one pending workload of Kueue. What was
     done goes to standard output, as a record.
+
+      planner apply plan.json --dry-run
+      planner apply plan.json --context production
+      planner apply plan.json --yes -o record.json
+
+    1 means that it was refused, and nothing changed, or that Kueue did something else than planned;
+    7 that it stopped half-way.
     """
     if not (given.yes or given.dry_run or is_terminal(sys.stdin)):
         hint = "--yes carries it out without asking, --dry-run only shows the commands"

@@ -23,6 +23,7 @@ from planner.cli.exit_code import INTERRUPTED, OPTIMAL
 from planner.cli.option import define
 from planner.errors import InputError
 from planner.operations.cli.kueue_snapshot import OfCluster
+from planner.operations.cli.serve import Bounded
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
@@ -43,33 +44,23 @@ OF_CLUSTER: Final = (
 """The options that the process which answers is given as they are."""
 CHILD: Final = "planner.operations.cli.kueue_mcp_answer"
 
-EPILOG: Final = """\b
-Examples:
-  planner mcp cluster.json
-  planner mcp dumps/
-  planner mcp --context production
 
-docs/how-to/mcp.md has the tools, and the configuration of a client.
-
-"""
-
-
-class Options(OfCluster):
+class Options(Bounded, OfCluster):
     """What `planner mcp` is given."""
 
     states = value.arguments("[STATE]...")
-    seconds = value.one("--seconds", value.Number(1, 3600), "For one call.", default=60)
-    max_bytes = value.one(
-        "--max-size BYTES", value.size, "How large a dump may be, also unpacked.", "64Mi"
-    )
-    memory = value.one(
-        "--memory BYTES", value.size, "Address space of the process that answers.", default="4Gi"
-    )
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
-    """Answer agents over the Model Context Protocol, on standard input and output."""
+    """Answer agents over the Model Context Protocol, on standard input and output.
+
+      planner mcp cluster.json
+      planner mcp dumps/
+      planner mcp --context production
+
+    docs/how-to/mcp.md has the tools, and the configuration of a client.
+    """
     try:
         anyio = import_module("anyio")
         import_module("mcp.server")

@@ -50,6 +50,7 @@ Examples:
   kubectl preemption-plan --pending team-a/train-llm -o plan.json
   kubectl preemption-plan apply plan.json --dry-run
 
+\b
 {kueue_snapshot.RIGHTS}
 `planner solve --help` and `planner snapshot --help` say more.
 

@@ -31,23 +31,11 @@ def folded(command: str) -> str:
     return command.replace(",", " --resource=").replace(" --", " \\\n    --")
 
 
-RIGHTS: Final = f"""\b
+RIGHTS: Final = f"""\
 What RBAC must permit, and how an administrator grants it:
   {folded(cluster_role())}
   {folded(configuration_role())}
 and likewise with `kubectl create clusterrolebinding` and `kubectl create rolebinding`.
-"""
-
-EPILOG: Final = f"""\b
-Examples:
-  planner snapshot -o cluster.json
-  planner snapshot --context production | planner solve - --pending team-a/train-llm
-  planner snapshot -n team-a --without limitranges --without configmaps -o cluster.json
-  planner snapshot --yunikorn http://localhost:9080 -o yunikorn.json
-
-{RIGHTS}
-Exit code 0 means that the dump is written; nothing is written otherwise.
-
 """
 
 
@@ -97,13 +85,22 @@ class Options(OfCluster, Answers):
     """What `planner snapshot` is given."""
 
 
-@define(Options, EPILOG)
+@define(Options, rights=RIGHTS)
 def command(given: Options) -> int:
     """Write the objects of Kueue in a cluster, and all that matters beside them, as one dump.
 
     The dump is a List as kubectl prints it, or with --yunikorn a state dump as YuniKorn's core
     writes it, and what the other commands read as STATE. It goes to standard output unless -o
     names a file; how many objects there are of each kind goes to standard error.
+
+      planner snapshot -o cluster.json
+      planner snapshot --context production | planner solve - --pending team-a/train-llm
+      planner snapshot -n team-a --without limitranges --without configmaps -o cluster.json
+      planner snapshot --yunikorn http://localhost:9080 -o yunikorn.json
+
+    {rights}
+
+    Exit code 0 means that the dump is written; nothing is written otherwise.
     """
     bounds = (given.timeout_s, given.limit_of_bytes)
     dump = take_of_yunikorn(given.service, *bounds) if given.service else take(given)
@@ -115,27 +112,16 @@ def connect(given: OfCluster) -> Kubectl:
     """Return a kubectl that asks the cluster of the options, for as long as they permit."""
     from planner.operations.kubectl.call import Kubectl
 
-    return Kubectl(
-        context=given.context,
-        kubeconfig=given.kubeconfig,
-        request_timeout=given.request_timeout,
-        timeout_s=given.timeout_s,
-        max_bytes=given.limit_of_bytes,
-        **{"as": given.impersonated},
-    )
+    named = {name: given.values[name] for name in ("context", "kubeconfig", "request_timeout")}
+    limits = given.of(Kubectl, max_bytes=given.limit_of_bytes)
+    return Kubectl(**named, **limits, **{"as": given.values["impersonated"]})
 
 
 def dump_of(given: OfCluster, on_call: Callable[[float, str], None] | None = None) -> Dump:
     """Run kubectl as the options say; see `take_dump`."""
     from planner.operations.kubectl.kueue_dump import take_dump
 
-    return take_dump(
-        connect(given),
-        namespace=given.namespace,
-        configuration=given.configuration,
-        without=given.without,
-        on_call=on_call,
-    )
+    return take_dump(connect(given), **given.of(take_dump), on_call=on_call)
 
 
 def take(given: OfCluster) -> Dump:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 
@@ -30,18 +30,6 @@ if TYPE_CHECKING:
     from planner.operations.steer.kueue.carry import Lease
     from planner.operations.steer.kueue.loop import Cluster
     from planner.operations.steer.record import Line
-
-EPILOG: Final = """\b
-Examples:
-  planner steer --manifests | kubectl apply -f -
-  planner steer --check
-  planner steer --dry-run
-  planner steer --objective min-lost-work --queue research --metrics :9100
-  planner steer --release
-
-docs/how-to/steer.md has the set-up and the emergency switches.
-
-"""
 
 
 class Options(kueue_snapshot.OfCluster, option.Dumps):
@@ -84,13 +72,21 @@ class Options(kueue_snapshot.OfCluster, option.Dumps):
     for_s = option.how_long("steer")
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Make Kueue evict the victims of the least disruptive plans, as long as this runs.
 
     Kueue has to be 0.17 or newer, with two feature gates that are alpha: --check says what is
     missing. Nobody but the planned victims is evicted for a plan; where that cannot be had, Kueue
     chooses by itself, or the workload waits.
+
+      planner steer --manifests | kubectl apply -f -
+      planner steer --check
+      planner steer --dry-run
+      planner steer --objective min-lost-work --queue research --metrics :9100
+      planner steer --release
+
+    docs/how-to/steer.md has the set-up and the emergency switches.
     """
     if given.manifests is not None:
         text = manifests(given.manifests)

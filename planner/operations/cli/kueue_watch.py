@@ -29,19 +29,6 @@ OF_CLUSTERS: Final = (
 """The options that mean nothing for dumps."""
 _DIGITS: Final = re.compile("([0-9]+)")
 
-EPILOG: Final = f"""\b
-Examples:
-  planner watch
-  planner watch --context production --format jsonl
-  planner watch --metrics :9100 --record recordings/
-  planner watch dumps/ --format jsonl
-
-\b
-What RBAC must permit, beside what a snapshot needs:
-  {kueue_snapshot.folded(watching_role())}
-
-"""
-
 
 class Options(kueue_snapshot.OfCluster, option.Dumps):
     """What `planner watch` is given."""
@@ -65,7 +52,7 @@ class Options(kueue_snapshot.OfCluster, option.Dumps):
     for_s = option.how_long("watch")
 
 
-@define(Options, EPILOG)
+@define(Options, role=f"  {kueue_snapshot.folded(watching_role())}\n")
 def command(given: Options) -> int:
     """Say what Kueue will do in a cluster, what would be best, and whether it did what it should.
 
@@ -74,6 +61,14 @@ def command(given: Options) -> int:
     the same victims. Each STATE is a dump, or a folder of them, and stands for the cluster a while
     after the one before; in a folder names tell the order, and 2 comes before 10. Without any
     the cluster is watched that kubectl talks to.
+
+      planner watch
+      planner watch --context production --format jsonl
+      planner watch --metrics :9100 --record recordings/
+      planner watch dumps/ --format jsonl
+
+    What RBAC must permit, beside what a snapshot needs:
+      {role}
     """
     from planner.commands.audit.judge import Question
     from planner.objective.profile_file import find_profile
@@ -87,13 +82,8 @@ def command(given: Options) -> int:
             raise click.UsageError("--record keeps what is watched: dumps are kept already")
         make_folder("--record", given.record)
     tell = telling("watch", given.layout, text_of, given.metrics, Figures())
-    question = Question(
-        (find_profile(given.objective),),
-        given.time_limit,
-        certify="brief",
-        release=given.release,
-        requests=given.requests,
-    )
+    profiles = (find_profile(given.objective),)
+    question = Question(**given.of(Question, objectives=profiles, certify="brief"))
     try:
         if given.states:
             from planner.commands.study.instance import open_packed, packed_states

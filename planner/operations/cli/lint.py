@@ -20,29 +20,6 @@ SEVERITIES: Final = ("error", "warning", "note")
 """The severities of findings, from the worst to the least."""
 SARIF: Final = "sarif"
 
-EPILOG: Final = """\b
-Examples:
-  planner lint cluster.json
-  planner lint cluster.json --fail-on warning
-  planner lint cluster.json -o findings.json
-  planner lint cluster.json --examples examples/
-  planner lint quota/ --ignore KL-16 --baseline accepted.json
-  planner lint quota/ -o findings.sarif
-
-\b
-Families of findings:
-  ping-pong   workloads evict one another, again and again
-  impossible  preemption that seems to be asked for finds nobody
-  useless     a setting changes nothing
-  starvation  a workload waits, and the scheduler never reaches it
-  nodes       the nodes, or what a topology makes of them, are not what is asked of them
-  mistake     a name, a limit or an amount that cannot be meant
-
-The page of lint codes says what each code means, and what helps. The exit code is 1 if
-something is found that --fail-on names, else 0.
-
-"""
-
 
 class Options(option.Saved):
     """What `planner lint` is given."""
@@ -75,13 +52,23 @@ class Options(option.Saved):
     )
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Find what a configuration makes possible, impossible or pointless in preemption.
 
     STATE is the same as for solve. Policies, limits, weights and thresholds of Kueue's queues,
     or guarantees, fences and properties of YuniKorn's, are looked at; what runs only says which
     priorities there are. Nothing in the cluster changes.
+
+      planner lint cluster.json
+      planner lint cluster.json --fail-on warning
+      planner lint cluster.json -o findings.json
+      planner lint cluster.json --examples examples/
+      planner lint quota/ --ignore KL-16 --baseline accepted.json
+      planner lint quota/ -o findings.sarif
+
+    docs/how-to/lint.md leads to the page that says what each code means, and what helps. The exit
+    code is 1 if something is found that --fail-on names, else 0.
     """
     from planner.operations.lint import lint
     from planner.operations.report.lint import render_lint

@@ -15,24 +15,6 @@ from planner.cli.value import Option
 if TYPE_CHECKING:
     from planner.operations.risk.measure import Shapes
 
-EPILOG: Final = """\b
-Examples:
-  planner risk cluster.json
-  planner risk cluster.json --shapes running --limit 200 --time-limit none
-  planner risk cluster.json --workload jobs.yaml --format json
-  planner risk dump/ --objective min-lost-work
-
-\b
-Who may come, unless --workload says it: everything that is pending, in the order of STATE; then
-every distinct shape of what runs (queue, priority, requests, where its pods fit), submitted
-once more beside it, the most frequent first. Each is planned for as if it came alone.
-
-The exit code is 0 if every preemptor asked about has a proved answer, that no plan exists
-among them; 4 if one has none, or the time did not suffice for all; 5 if it sufficed for none.
-
-"""
-
-
 SHAPES: Final[click.Choice[Shapes]] = click.Choice(["pending", "running", "all"])
 
 
@@ -55,13 +37,23 @@ class Options(option.OfState):
     laws = option.laws
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Count for how many preemptors everything that runs would be a victim.
 
     STATE is the same as for solve. Over a set of preemptors that may come, the answer says how
     often each running workload would go: by the scheduler's own choice, and by the least
     disruptive plan. Nothing in the cluster changes.
+
+      planner risk cluster.json
+      planner risk cluster.json --shapes running --limit 200 --time-limit none
+      planner risk cluster.json --workload jobs.yaml --format json
+      planner risk dump/ --objective min-lost-work
+
+    docs/how-to/what-if.md says who may come, unless --workload says it.
+
+    The exit code is 0 if every preemptor asked about has a proved answer, that no plan exists
+    among them; 4 if one has none, or the time did not suffice for all; 5 if it sufficed for none.
     """
     if given.shapes is not None and given.workloads:
         raise click.UsageError("--shapes goes not with --workload, which says who comes")
@@ -79,12 +71,7 @@ def command(given: Options) -> int:
         found, keys = add_workloads(found, items, given.queue)
     answer = risk(
         found,
-        keys,
-        given.objective,
-        shapes=given.shapes or "all",
-        limit=given.limit,
-        time_limit=given.time_limit,
-        rules=given.laws,
+        **given.of(risk, pending=keys, shapes=given.shapes or "all", rules=given.laws),
         progress=lambda done, total, key: LINE.update(done / total, key),
     )
     said = [f"{one.preemptor} cannot be planned for: {one.reason}" for one in answer.skipped]

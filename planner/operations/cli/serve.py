@@ -13,26 +13,28 @@ from planner.cli.option import CommandLine, define
 from planner.cli.output import say
 from planner.errors import InputError
 
-EPILOG: Final = """\b
-Examples:
-  planner serve
-  planner serve cluster.json
-  planner serve --listen :9000 --seconds 120 --at-once 4
-  curl --data-binary @cluster.json 'http://127.0.0.1:8080/v1/plan?pending=team-a/train'
-
-GET / is a page to work in, GET /openapi.json describes what programs may ask.
-
-There is no login and no TLS: whoever reaches the port may use the service. It listens on loopback
-unless a host is given.
-
-"""
-
-
 EXAMPLE: Final = 1
 """The seed of the small cluster that the page offers: Kueue evicts four there, and one would do."""
 
 
-class Options(CommandLine):
+class Bounded(CommandLine):
+    """The bounds of each answer to another program."""
+
+    seconds = value.one(
+        "--seconds",
+        value.Number(1, 3600, of="seconds"),
+        "For one request, from its first byte to the answer.",
+        default=60,
+    )
+    max_bytes = value.one(
+        "--max-size BYTES", value.size, "How large a dump may be, also unpacked.", "64Mi"
+    )
+    memory = value.one(
+        "--memory BYTES", value.size, "Address space of the process that answers, on Linux.", "4Gi"
+    )
+
+
+class Options(Bounded):
     """What `planner serve` is given."""
 
     state = value.optional_argument("[STATE]")
@@ -47,34 +49,29 @@ class Options(CommandLine):
         str,
         "A name under which clients reach the service; localhost and addresses are allowed.",
     )
-    seconds = value.one(
-        "--seconds",
-        value.Number(1, 3600, of="seconds"),
-        "For one request, from its first byte to the answer.",
-        default=60,
-    )
     at_once = value.one(
         "--at-once",
         value.Whole(1, 256),
         "Requests that are answered at once; more are told to come again.",
         default=2,
     )
-    max_bytes = value.one(
-        "--max-size BYTES", value.size, "How large a dump may be, also unpacked.", "64Mi"
-    )
-    memory = value.one(
-        "--memory BYTES",
-        value.size,
-        "Address space of the process that answers a request, on Linux.",
-        default="4Gi",
-    )
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Give a page to work in, and answer programs over HTTP: a dump comes in, a plan goes out.
 
     With STATE, a dump in one file, the page begins with it, as it is now.
+
+      planner serve
+      planner serve cluster.json
+      planner serve --listen :9000 --seconds 120 --at-once 4
+      curl --data-binary @cluster.json 'http://127.0.0.1:8080/v1/plan?pending=team-a/train'
+
+    GET / is a page to work in, GET /openapi.json describes what programs may ask.
+
+    There is no login and no TLS: whoever reaches the port may use the service. It listens on
+    loopback unless a host is given.
     """
     from planner import __version__
 

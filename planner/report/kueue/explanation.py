@@ -15,10 +15,11 @@ from planner.commands.explain.kueue.record import (
 )
 from planner.plan.base import name_some
 from planner.report import document as doc
-from planner.report.document import MAX_NAMES, NOTHING, Cell, Column, Fact, name, named, table
+from planner.report.document import MAX_NAMES, NOTHING, Cell, Column, name, named, table
 from planner.report.explanation import Explained
 from planner.report.kueue.plan import slots_in
-from planner.report.style import Repeated, Said, fields, joined, line, renderer
+from planner.report.labelled import labelled_document, labelled_lines
+from planner.report.style import renderer
 from planner.report.text import short
 
 
@@ -28,19 +29,13 @@ def explained(answer: Explanation) -> Explained:
     def place(one: Standing) -> str:
         return NOTHING if one.position is None else f"{one.position}/{one.candidates}"
 
-    def start(one: Standing) -> str:
-        reason = one.reason or None
-        return line("workload", one.workload, cluster_queue=one.cluster_queue, reason=reason)
-
     columns: list[Column[Standing]] = [
         Column("Workload", lambda one: name(one.workload), folds=True),
         Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True, below="Workload"),
         Column("Priority", lambda one: str(one.priority), number=True, rank=1),
         Column("Place", place, number=True, rank=4),
     ]
-    asking = [line("cluster_queue", answer.cluster_queue)]
-    standings = ((one, start(one)) for one in answer.workloads)
-    return Explained(columns, asking, standings, (), _blocks(answer), _lines(answer))
+    return Explained(columns, "workload", (), _blocks(answer))
 
 
 def _blocks(answer: Explanation) -> Iterator[doc.Block]:
@@ -111,80 +106,8 @@ def _to_go(one: DomainRoom, opening: Opening | None) -> Cell:
     return Cell(f"{least}{len(opening.victims):,}: {named(opening.victims, {})}")
 
 
-def _lines(answer: Explanation) -> Iterator[str]:
-    """Yield the plain lines about the last eviction, and about the nodes."""
-    if (past := answer.eviction) is not None:
-        whom = past.preemptor
-        yield line(
-            "evicted",
-            past.reason,
-            at=None if past.at is None else past.at.isoformat(),
-            by=None if whom is None else whom.workload or whom.uid or whom.job_uid,
-            **fields(past, "rule law necessary"),
-            counts=Repeated(f"{one.reason}={one.count}" for one in past.counts),
-        )
-    nodes = answer.nodes
-    if nodes is None:
-        return
-    if nodes.unknown:
-        yield line("nodes", "unknown", Said(nodes.unknown))
-        return
-    yield line("nodes", nodes.mode, Said(nodes.message), victims=nodes.victims)
-    for room in nodes.flavors:
-        facts = fields(room, "assigned topology level manner size wanted domains")
-        yield line("room", *room.pod_sets, flavor=room.flavor, **facts, slot=Said(room.slot))
-        for one in room.closest:
-            where = joined(*one.domain) if one.domain else "all"
-            sets = {
-                f"{label}{suffix}": value
-                for label, found in (("candidates", one.candidates), ("whoever", one.whoever))
-                if found is not None
-                for suffix, value in (
-                    ("", "none" if found.victims is None else Repeated(found.victims)),
-                    ("_proved", found.proved),
-                )
-            }
-            facts = fields(one, "holds empty lacks")
-            yield line("domain", where, Said(one.text), flavor=room.flavor, **facts, **sets)
-    if (found := nodes.together) is not None:
-        names = {name: Repeated(getattr(found, name)) for name in ("without", "lacking", "order")}
-        yield line("together", found.when, Said(found.text), **names, message=Said(found.message))
-
-
 def _taken_apart(message: PreemptionMessage) -> doc.Document:
-    head = [
-        Fact("Text", Cell(message.text), "answer"),
-        Fact("Reason", Cell(message.reason or NOTHING)),
-        Fact("Law", Cell(message.law or NOTHING)),
-    ]
-    for title, party in (("Preemptor", message.preemptor), ("Victim", message.victim)):
-        path = "/".join(party.path)
-        known = (
-            ("", party.workload),
-            ("UID ", party.uid),
-            ("UID of the job ", party.job_uid),
-            ("ClusterQueue path ", path),
-            ("ClusterQueue ", "" if path else party.cluster_queue),
-        )
-        said = [f"{label}{short(text)}" for label, text in known if text]
-        if party.effective_priority is not None:
-            parts = f"base {party.base_priority}, boost {party.boost}"
-            said.append(f"priority {party.effective_priority} ({parts})")
-        head += [Fact("" if n else title, Cell(one)) for n, one in enumerate(said or [NOTHING])]
-    return doc.Document("Message about a preemption", tuple(head), ())
+    return labelled_document("Message about a preemption", message)
 
 
-def _message_lines(message: PreemptionMessage) -> Iterator[str]:
-    yield line("kind", message.kind)
-    yield line("reason", message.reason or "none")
-    yield line("law", message.law or "none")
-    for label, party in (("preemptor", message.preemptor), ("victim", message.victim)):
-        yield line(
-            label,
-            **fields(party, "workload uid job_uid cluster_queue"),
-            path="/".join(party.path) or None,
-            **fields(party, "priority=effective_priority base=base_priority boost"),
-        )
-
-
-render_message = renderer(_message_lines, _taken_apart)
+render_message = renderer(labelled_lines, _taken_apart)

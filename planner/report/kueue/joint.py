@@ -11,10 +11,11 @@ from planner.quantity import plural
 from planner.report import document as doc
 from planner.report import plan as shared
 from planner.report import words
-from planner.report.covered import answer_cell, assumed, uncovered_lines
+from planner.report.covered import answer_cell, assumed
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, named, table
 from planner.report.kueue.plan import EVICTING, release_facts, release_lines
-from planner.report.style import Said, each, field_lines, fields, free, line, renderer
+from planner.report.labelled import labelled_lines
+from planner.report.style import line, renderer
 from planner.report.text import age, moment, short
 from planner.scheduler import scheduler_of
 
@@ -173,29 +174,10 @@ def _certificate(answer: JointPlan) -> Iterator[tuple[str, Cell]]:
 
 
 def _lines(answer: JointPlan) -> Iterator[str]:
-    yield line("status", answer.status)
-    yield from uncovered_lines(answer.coverage, answer.assume)
-    yield free("explanation", answer.explanation)
-    yield from field_lines(answer, "scheduler rules objective")
-    yield line("now", moment(answer.now))
+    yield from labelled_lines(answer)
     yield from release_lines(answer)
-    for one in answer.pending:
-        facts = fields(one, "admitted one_by_one=greedy cluster_queue priority")
-        yield line("pending", one.workload, Said(one.explanation), **facts)
-    yield from (line("skipped", o.workload, Said(o.explanation)) for o in answer.skipped)
     yield line("victims", answer.victims)
-    for number, step in enumerate(answer.steps, start=1):
-        yield line("step", number, step.preemptor, victims=step.victims)
-        for victim in step.victims:
-            facts = fields(victim, "cluster_queue priority reason age_s evicting=evicted")
-            yield line("victim", number, victim.workload, **facts, **victim.costs)
-    yield from each("fit_again", answer.fit_again)
-    greedy = answer.greedy
-    for number, turn in enumerate(greedy.turns, start=1):
-        yield line("kueue_turn", number, turn.preemptor, **fields(turn, "admitted victims"))
-        yield from each("kueue_victim", turn.victims, number)
-    yield from each("kueue_evicts_again", greedy.preemptors_evicted)
-    yield from each("kueue_fit_again", greedy.fit_again)
+    yield from labelled_lines(answer.greedy)
     yield from shared.term_lines(_rows(answer), answer.scheduler)
     certificate = answer.certificate
     yield shared.certificate_line(

@@ -26,8 +26,9 @@ from planner.quantity import UNLIMITED, format_briefly, format_units, plural
 from planner.report import document as doc
 from planner.report import plan as shared
 from planner.report.document import MAX_NAMES, NONE, REPEATED, Cell, Column, name, table
-from planner.report.style import Repeated, Said, Word, each, fields, free, joined, line
-from planner.report.text import age, clean, short, some_of, thousandths, word
+from planner.report.labelled import row_lines
+from planner.report.style import Repeated, Said, each, fields, free, joined, line
+from planner.report.text import age, clean, short, some_of, thousandths
 from planner.report.words import RARELY_SHOWN, TermRow, Work, sum_of, term_rows, work_of
 from planner.state.kueue_release import KnownBy
 
@@ -462,19 +463,7 @@ def _borrowing(plan: Plan) -> bool | str:
 def _victim_lines(label: str, plan: Plan) -> Iterator[str]:
     for number, victim in enumerate(plan.victims, start=1):
         law = law_behind(plan.laws, victim.reason)
-        uses = (
-            Word(f"{joined(one.flavor, one.resource)}={word(one.quantity)}") for one in victim.usage
-        )
-        yield line(
-            label,
-            number,
-            victim.workload,
-            **fields(victim, "cluster_queue priority reason"),
-            law=law.id if law else "unknown",
-            **fields(victim, "age_s evicting=evicted position"),
-            use=Repeated(uses),
-            **victim.costs,
-        )
+        yield from row_lines(label, victim, number, law=law.id if law else "unknown")
 
 
 def _flavor_lines(plan: Plan, choices: FlavorChoices) -> Iterator[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from planner.commands.explain.yunikorn.record import YuniKornExplanation, YuniKornStanding
 from planner.report.document import NOTHING, Column, name
 from planner.report.explanation import Explained
-from planner.report.style import fields, line
 
 
 def explained(answer: YuniKornExplanation) -> Explained:
@@ -23,11 +22,5 @@ def explained(answer: YuniKornExplanation) -> Explained:
         Column("Priority", lambda one: str(one.priority), number=True, rank=1),
         Column("Place", place, number=True, rank=4),
     ]
-    pod, node = line("pod", answer.pod or None), line("node", answer.node or None)
-    names = "queue node adjusted_priority originator opted_out node_position node_candidates"
-    standings = (
-        (one, line("allocation", one.allocation, pod=one.pod or None, **fields(one, names)))
-        for one in answer.allocations
-    )
     about = [] if answer.node is None else [("Node", name(answer.node))]
-    return Explained(columns, [pod, line("queue", answer.queue), node], standings, about)
+    return Explained(columns, "allocation", about)

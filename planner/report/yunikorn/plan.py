@@ -31,8 +31,9 @@ from planner.quota.yunikorn.lowered import LOWERED
 from planner.report import document as doc
 from planner.report import plan as shared
 from planner.report.document import MAX_NAMES, NONE, NOTHING, REPEATED, Cell, Column, name, table
-from planner.report.style import Repeated, Word, each, field_lines, fields, line
-from planner.report.text import age, short, some_of, word
+from planner.report.labelled import row_lines
+from planner.report.style import each, field_lines, fields, line
+from planner.report.text import age, short, some_of
 from planner.state.yunikorn import format_yunikorn_quantity
 
 DEFAULT_PARTITION: Final = "default"
@@ -363,14 +364,4 @@ def _amounts(record: NodeRoom | QueueUse, names: str) -> dict[str, str]:
 
 def _victim_lines(label: str, plan: YuniKornPlan) -> Iterator[str]:
     for number, victim in enumerate(plan.victims, start=1):
-        uses = (Word(f"{word(one.resource)}={word(one.quantity)}") for one in victim.usage)
-        yield line(
-            label,
-            number,
-            victim.allocation,
-            pod=victim.pod or "none",
-            **fields(victim, "application queue node priority adjusted_priority originator"),
-            **fields(victim, "opted_out age_s position"),
-            use=Repeated(uses),
-            **victim.costs,
-        )
+        yield from row_lines(label, victim, number)

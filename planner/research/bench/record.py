@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 from planner.commands.study.record import Answered, Failure
 from planner.plan.base import Published, Record
+from planner.plan.label import Label
 from planner.plan.record import SchedulerId
 
 COUNT: Final = "min-count"
@@ -101,33 +102,33 @@ class Row(Record):
     two alone two runs differ.
     """
 
-    case: str
+    case: Annotated[str, Label(role="key")]
     kind: str
     scheduler: SchedulerId
     size: Size
     hard: bool
     running: int
     candidates: int
-    objective: str
-    rival: str
+    objective: Annotated[str, Label(role="key")]
+    rival: Annotated[str, Label(role="key")]
     family: str
     seed: str = ""
-    status: Literal["plan", "none"]
-    legal: bool | None = None
-    broken: tuple[str, ...] = ()
-    victims: int = 0
+    status: Annotated[Literal["plan", "none"], Label()]
+    legal: Annotated[bool | None, Label()] = None
+    broken: Annotated[tuple[str, ...], Label(role="list")] = ()
+    victims: Annotated[int, Label()] = 0
     fewest: int | None = None
     values: dict[str, int] = {}
     digest: str
-    optimal: bool
-    worse_at: str | None = None
-    gap: float | None = None
-    proved: bool
-    refuted: bool
-    refutes: bool = False
+    optimal: Annotated[bool, Label()]
+    worse_at: Annotated[str | None, Label()] = None
+    gap: Annotated[float | None, Label()] = None
+    proved: Annotated[bool, Label()]
+    refuted: Annotated[bool, Label()]
+    refutes: Annotated[bool, Label()] = False
     judgements: int
-    late: bool
-    cpu_seconds: float
+    late: Annotated[bool, Label()]
+    cpu_seconds: Annotated[float, Label()]
     prepare_seconds: float
 
 
@@ -146,22 +147,22 @@ class Standing(Record):
     there, ``worst`` the largest. ``cpu_median``, ``cpu_p90`` and ``cpu_total`` are seconds.
     """
 
-    size: Group
-    rival: str
+    size: Annotated[Group, Label(role="key")]
+    rival: Annotated[str, Label("Rival", "key")]
     family: str
-    answers: int
-    plans: int
-    legal: int
-    optimal: int
-    proved: int
-    refuted: int
-    refutes: int = 0
-    late: int
-    ratio: float | None = None
-    worst: float | None = None
-    cpu_median: float
-    cpu_p90: float
-    cpu_total: float
+    answers: Annotated[int, Label("Answers")]
+    plans: Annotated[int, Label("Plans")]
+    legal: Annotated[int, Label("Legal")]
+    optimal: Annotated[int, Label("Optimal")]
+    proved: Annotated[int, Label("Proved")]
+    refuted: Annotated[int, Label("Refuted")]
+    refutes: Annotated[int, Label("Refutes", unit="times")] = 0
+    late: Annotated[int, Label("Late", unit="times")]
+    ratio: Annotated[float | None, Label("Victims", unit="ratio")] = None
+    worst: Annotated[float | None, Label("Worst", unit="ratio", rank=1)] = None
+    cpu_median: Annotated[float, Label("CPU s, median", unit="seconds")]
+    cpu_p90: Annotated[float, Label()]
+    cpu_total: Annotated[float, Label("CPU s, total", unit="seconds", rank=2)]
 
 
 class Profile(Record):
@@ -206,7 +207,7 @@ class Bench(Published):
     """A run of a benchmark."""
 
     manifest: Manifest
-    standings: tuple[Standing, ...]
+    standings: Annotated[tuple[Standing, ...], Label(role="totals")]
     profiles: tuple[Profile, ...]
-    rows: tuple[Row, ...]
-    failures: tuple[Failure, ...] = ()
+    rows: Annotated[tuple[Row, ...], Label()]
+    failures: Annotated[tuple[Failure, ...], Label()] = ()

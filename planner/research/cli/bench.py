@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -14,32 +13,6 @@ from planner.cli.compare import Drawn, check_table, write_table
 from planner.cli.exit_code import FINDINGS, OPTIMAL
 from planner.cli.option import define
 from planner.cli.output import say
-
-EPILOG: Final = """\b
-Examples:
-  planner bench instances/bench/suite.json --quick --case '*-small-1'
-  planner bench instances/bench/suite.json --quick
-  planner bench instances/bench/suite.json --quick --results quick.jsonl --resume
-  planner bench instances/bench/suite.json --results full.jsonl --table full.parquet
-  planner bench instances/bench/suite.json --case crowd-100 --rival greedy --rival search
-
-\b
-Rivals, and what they are:
-  greedy               the scheduler's own victims, by an exact replay
-  smallest             the smallest candidate that is sufficient, else the largest
-  kube                 kube-scheduler's order of criteria, a queue for a node
-  volcano              Volcano's preempt and then its reclaim
-  restarts, local      greedy in random orders; local search: both draw, from fixed seeds
-  rounding             rounding of the linear relaxation
-  cp-sat, scip, highs  an engine with its own settings on the model as it stands
-  search               the planner's search; search-PART without one of its parts: classes,
-                       relaxation, fixing, hints, attempts
-  certified            what planner solve does, with its proof trees
-
-The exit code is 1 if a proof is refuted, or a legal answer is better than the record, 2 if a state
-or a rival fails, and 70 if the planner itself does.
-
-"""
 
 
 class Tabled(option.Saved):
@@ -57,8 +30,7 @@ class Options(Batch, Tabled):
     rivals = value.several(
         "--rival NAME",
         str,
-        "Who takes part, as listed below, * for any letters; to be given several times, by "
-        "default everybody.",
+        "Who takes part, * for any letters; to be given several times, by default everybody.",
     )
     cases = value.several(
         "--case NAME",
@@ -67,12 +39,23 @@ class Options(Batch, Tabled):
     )
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Let rivals choose victims for a fixed suite of states, and judge them all alike.
 
     SUITE is a file such as instances/bench/suite.json. Every answer is judged by the verifier,
     measured by the terms, and held against the optimum that the suite records as proved.
+
+      planner bench instances/bench/suite.json --quick --case '*-small-1'
+      planner bench instances/bench/suite.json --quick
+      planner bench instances/bench/suite.json --quick --results quick.jsonl --resume
+      planner bench instances/bench/suite.json --results full.jsonl --table full.parquet
+      planner bench instances/bench/suite.json --case crowd-100 --rival greedy --rival search
+
+    docs/explanation/bench.md says what each rival is.
+
+    The exit code is 1 if a proof is refuted, or a legal answer is better than the record, 2 if a
+    state or a rival fails, and 70 if the planner itself does.
     """
     from planner.research.bench import bench
     from planner.research.bench.summary import KINDS, values
@@ -80,14 +63,8 @@ def command(given: Options) -> int:
 
     check_table(given.table)
     with settings_of(given, [str(given.suite)], given.table) as settings:
-        found = bench(
-            given.suite,
-            settings,
-            quick=given.quick,
-            rivals=given.rivals,
-            cases=given.cases,
-            notice=partial(say, "note"),
-        )
+        asked = given.of(bench, settings=settings, notice=partial(say, "note"))
+        found = bench(given.suite, **asked)
     given.show(render, found)
     failed = tell_failures(given, found.failures)
     if given.table is not None:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from planner.cli import option, value
+from planner.cli import value
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import CommandLine, define
 from planner.cli.output import LINE, STDOUT, check_file, make_folder, print_parts, say, write_file
@@ -44,19 +44,6 @@ made_output = value.file(
 
 _WIDTH: Final = max(map(len, PRESETS))
 _PRESETS: Final = "\n".join(f"  {one.name:<{_WIDTH}}  {one.summary}" for one in PRESETS.values())
-EPILOG: Final = f"""\b
-Examples:
-  planner generate flat -o cluster.json
-  planner generate hierarchical --seed 7 --queues 20 --workloads 1000 | planner solve -
-  planner generate fair --count 100 --hard 25 -o states
-  planner audit states
-{option.own_help("generate")}\
-
-\b
-Presets; what their knobs are where no option says otherwise:
-{_PRESETS}
-
-"""
 
 
 def knob_options() -> Iterator[tuple[str, Option[Any]]]:
@@ -171,13 +158,22 @@ class Options(CommandLine):
     locals().update(knob_options())  # one for each knob
 
 
-@define(Options, EPILOG)
+@define(Options, presets=_PRESETS)
 def command(given: Options) -> int:
     """Make up the state of a cluster in which a pending workload needs preemption.
 
     PRESET names a cluster to start from; every knob of it can be turned. What is written is what
     kubectl would print of a cluster of Kueue, or the state dump of a cluster of YuniKorn, and the
     other commands read it as STATE.
+
+      planner generate flat -o cluster.json
+      planner generate hierarchical --seed 7 --queues 20 --workloads 1000 | planner solve -
+      planner generate fair --count 100 --hard 25 -o states
+      planner audit states
+      {generate}
+
+    Presets; what their knobs are where no option says otherwise:
+      {presets}
     """
     from planner.quantity import plural
 

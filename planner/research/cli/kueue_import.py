@@ -24,19 +24,6 @@ if TYPE_CHECKING:
 
 _EITHER: Final = ("Never", "LowerPriority")
 
-EPILOG: Final = """\b
-Examples:
-  planner import philly philly.csv | planner solve -
-  planner import philly philly.csv --instants 100 --seed 1 -o philly.jsonl.gz
-  planner import philly philly.csv --at 2017-10-28T09:20:36Z --preemptors 3 -o october.yaml
-  planner import openb pods.csv --nodes nodes.csv --instants 20 --levels 2 -o openb/
-  planner audit philly.jsonl.gz openb/ --fail-on never
-  planner import philly philly.csv --follow 604800 | planner simulate - --fail-on never
-
-docs/how-to/study-traces.md says where the files come from, and what is drawn.
-
-"""
-
 MOST_FOLLOWED_S: Final = 366 * 86_400
 _SAMPLING: Final[click.Choice[Sampling]] = click.Choice(["running", "drawn"])
 _SHARE: Final = value.Number(0, 1)
@@ -100,31 +87,12 @@ class Options(CommandLine):
     trace = value.argument("TRACE", click.Choice(["openb", "philly"]))
     file = value.argument("FILE", str)
     nodes = value.one("--nodes FILE", str, "openb: the node list; its GPU models are flavors.")
-    shapes = value.one(
-        "--shapes FILE",
-        str,
-        "philly: an openb pod list; each job requests the cpu and memory for each GPU of one "
-        "of its pods. Without it, jobs request GPUs only.",
-    )
-    instants = value.one(
-        "--instants N",
-        value.Whole(1, 100_000),
-        "How many states: each at the moment at which some job, drawn at random, started.",
-        default=1,
-    )
-    at = value.several(
-        "--at TIME",
-        _moment,
-        "A moment instead, such as 2017-10-28T09:20:36Z; may be repeated. openb starts on "
-        "2023-01-01T00:00:00Z.",
-    )
+    shapes = value.one("--shapes FILE", str, "philly: an openb pod list, for cpu and memory.")
+    instants = value.one("--instants N", value.Whole(1, 100_000), "How many states.", 1)
+    at = value.several("--at TIME", _moment, "A moment instead of drawn ones; may be repeated.")
     seed = value.one("--seed N", value.Whole(), "Of everything drawn.", 0)
     sampling: value.Option[Sampling | None] = value.one(
-        "--sampling",
-        _SAMPLING,
-        "Who holds quota: the jobs that the trace has running then, usual for philly; or "
-        "jobs of the whole trace drawn by their duration, each somewhere in its run, usual for "
-        "openb, in which few pods run at once.",
+        "--sampling", _SAMPLING, "Who holds quota: who ran then (philly), or is drawn (openb)."
     )
     workloads = value.one(
         "--workloads N", value.Whole(1, 200_000), "How many hold quota at most.", 1000
@@ -132,25 +100,17 @@ class Options(CommandLine):
     queue_by: Option[Literal["name", "class"]] = value.one(
         "--queue-by",
         click.Choice(["name", "class"]),
-        "openb: the ClusterQueue of a pod: by a hash of its name, or by QoS class and GPU "
-        "model. philly has one for each virtual cluster.",
+        "openb: the ClusterQueue of a pod: by its name, or by QoS class and GPU model.",
         default="name",
     )
     queues = value.one(
         "--queues N", value.Whole(1, 500), "openb: how many ClusterQueues, by name.", 20
     )
     levels = value.one(
-        "--levels",
-        value.Whole(1, 2),
-        "1: one cohort. 2: three cohorts of large, medium and small queues below one.",
-        default=1,
+        "--levels", value.Whole(1, 2), "1: one cohort. 2: three, by size, below one.", 1
     )
     factor = value.one(
-        "--factor LOW:HIGH",
-        _bounds,
-        "The nominal quota of a queue is what it uses by a factor between these, and its "
-        "share of the rest of the cluster by its GPU-hours in the whole trace.",
-        default="0.55:1.15",
+        "--factor LOW:HIGH", _bounds, "Nominal quota of a queue by what it uses.", "0.55:1.15"
     )
     utilisation = value.one(
         "--utilisation SHARE", value.Number(0.01, 1), "How much of the cluster is used.", 1.0
@@ -160,20 +120,15 @@ class Options(CommandLine):
     within = _policy("within", "withinClusterQueue", (*_EITHER, "LowerOrNewerEqualPriority"))
     reclaim = _policy("reclaim", "reclaimWithinCohort", (*_EITHER, "Any"), "Any")
     borrow = _policy("borrow", "borrowWithinCohort", _EITHER, "Never")
-    fair_sharing = value.flag("--fair-sharing", "Turn fair sharing on.")
+    fair = value.flag("--fair-sharing", "Turn fair sharing on.")
     priorities = value.one(
         "--priorities PRIORITY:WEIGHT,...",
         _priorities,
-        "philly: how likely a job has which priority. openb: Guaranteed 1000, LS 200, "
-        "Burstable 100, BE 0.",
+        "philly: how likely a job has which priority.",
         default="0:0.5,50:0.3,100:0.2",
     )
     checkpointing = value.one(
-        "--checkpoints SHARE",
-        _SHARE,
-        "How many of the training jobs with a GPU write checkpoints, every 10, 30 or 60 "
-        "minutes. openb: BE and Burstable are training.",
-        default=0.4,
+        "--checkpoints SHARE", _SHARE, "How many training jobs write checkpoints.", 0.4
     )
     gangs = value.several(
         "--gang GPUS",
@@ -190,9 +145,7 @@ class Options(CommandLine):
     follow_s = value.one(
         "--follow SECONDS",
         value.Whole(0, MOST_FOLLOWED_S, of="seconds"),
-        "Also who arrives within so many seconds, and how long everybody runs: for planner "
-        "simulate. Sampled as running, the jobs of the trace that start then; as drawn, jobs of "
-        "the whole trace, as fast as so many would end.",
+        "Also who arrives within so many seconds, and how long everybody runs.",
         default=0,
     )
     skip_bad_rows = value.flag(
@@ -201,13 +154,22 @@ class Options(CommandLine):
     made = made_output
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Make states of Kueue from a public trace of a GPU cluster, to audit and compare on.
 
     TRACE says which, openb or philly, and FILE is its CSV file, also with gzip; it is read row by
     row. Each state is a List as kubectl prints it, with the ClusterQueues, who holds quota in
     them, and who waits. One state goes to standard output as JSON, several as one a line.
+
+      planner import philly philly.csv | planner solve -
+      planner import philly philly.csv --instants 100 --seed 1 -o philly.jsonl.gz
+      planner import philly philly.csv --at 2017-10-28T09:20:36Z --preemptors 3 -o october.yaml
+      planner import openb pods.csv --nodes nodes.csv --instants 20 --levels 2 -o openb/
+      planner audit philly.jsonl.gz openb/ --fail-on never
+      planner import philly philly.csv --follow 604800 | planner simulate - --fail-on never
+
+    docs/how-to/study-traces.md says where the files come from, and what each option changes.
     """
     from planner.dump.kueue import Policies
     from planner.research.import_ import read_outline
@@ -219,23 +181,8 @@ def command(given: Options) -> int:
     skipped = _Skipped()
     on_bad = skipped.add if given.skip_bad_rows else None
     source, file = _trace(given, on_bad), given.file
-    knobs = Knobs(
-        given.seed,
-        given.workloads,
-        given.sampling,
-        given.factor,
-        given.utilisation,
-        given.borrowing_limited,
-        given.lending_limited,
-        given.levels,
-        Policies(given.within, given.reclaim, given.borrow),
-        given.fair_sharing,
-        given.checkpointing,
-        given.gangs,
-        given.preemptor_priorities,
-        given.preemptors,
-        given.follow_s,
-    )
+    policies = Policies(given.within, given.reclaim, given.borrow)
+    knobs = Knobs(**given.of(Knobs, policies=policies))
     outline = read_outline(source, file, arrivals=given.instants, seed=given.seed, on_bad=on_bad)
     counts = f"{outline.rows:,} rows, {outline.jobs:,} ran"
     say("import", counts + (f", {skipped.count:,} cannot be used" if skipped.count else ""))

@@ -21,27 +21,6 @@ CYCLES: Final = 100_000
 MOST: Final = 2**31
 STORM: Final = 3
 
-EPILOG: Final = """\b
-Examples:
-  planner simulate cluster.json
-  planner simulate cluster.json --decider optimum
-  planner simulate cluster.json --script week.toml --until 604800 --plot week.svg
-  planner simulate cluster.json --timeline events.jsonl -o simulation.json
-  planner simulate cluster.json --storm 10 --fail-on loop --fail-on storm
-
-\b
-What is looked for:
-  loop    a state that comes back after evictions; the shortest ones are told in words
-  feud    two that evicted each other
-  storm   one that was evicted more often than --storm says
-
-docs/how-to/simulate.md has the deciders and the script.
-
-The exit code is 1 if a loop, a feud or a storm was found (see --fail-on); 4 if none was, and a
-plan was not proved best in time; 0 else.
-
-"""
-
 
 class Options(option.OfState):
     """What `planner simulate` is given."""
@@ -78,7 +57,7 @@ class Options(option.OfState):
     laws = option.laws
 
 
-@define(Options, EPILOG)
+@define(Options)
 def command(given: Options) -> int:
     """Simulate what happens next, scheduling cycle after scheduling cycle.
 
@@ -86,6 +65,17 @@ def command(given: Options) -> int:
     preempt in their turn. The answer says what happened when, how often everybody was evicted,
     what was lost, and how long who waited; and it finds what goes round: states that come back,
     workloads that evict each other, and those evicted too often.
+
+      planner simulate cluster.json
+      planner simulate cluster.json --decider optimum
+      planner simulate cluster.json --script week.toml --until 604800 --plot week.svg
+      planner simulate cluster.json --timeline events.jsonl -o simulation.json
+      planner simulate cluster.json --storm 10 --fail-on loop --fail-on storm
+
+    docs/how-to/simulate.md has the deciders, the script, and what loops, feuds and storms are.
+
+    The exit code is 1 if a loop, a feud or a storm was found (see --fail-on); 4 if none was, and a
+    plan was not proved best in time; 0 else.
     """
     fatal = option.fatal_of(given.fatal, CODES)
     from planner.commands.compare.table import need
@@ -104,16 +94,7 @@ def command(given: Options) -> int:
     with given.naming("script"):
         answer = simulate(
             found,
-            given.decider,
-            script=script,
-            until_s=given.until_s,
-            cycles=given.cycles,
-            eviction_s=given.eviction_s,
-            apart_s=given.apart_s,
-            storm=given.storm,
-            objective=given.objective,
-            time_limit=given.time_limit,
-            rules=given.laws,
+            **given.of(simulate, script=script, rules=given.laws),
             report=lambda at_s, done: LINE.update(
                 max(at_s / longest, done / given.cycles), f"{at_s:,} s, {done:,} cycles"
             ),

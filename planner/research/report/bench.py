@@ -7,11 +7,11 @@ from typing import Final
 
 from planner.quantity import plural
 from planner.report import document as doc
-from planner.report.audit import failure_lines, failure_table
-from planner.report.document import NOTHING, Cell, Column, Fact, Section, counts, table
-from planner.report.style import csv_of, fields, line, renderer
-from planner.report.text import decimal
-from planner.research.bench.record import Bench, Group, Profile, Standing
+from planner.report.audit import failure_table
+from planner.report.document import Cell, Column, Fact, Section, table
+from planner.report.labelled import labelled_lines, labelled_table
+from planner.report.style import csv_of, line, renderer
+from planner.research.bench.record import Bench, Group, Profile
 from planner.research.bench.summary import GROUPS, KINDS, values
 
 NOTE: Final = (
@@ -35,27 +35,11 @@ def csv_text(bench: Bench) -> str:
 
 def document(bench: Bench) -> doc.Document:
     """Return the document of a benchmark: what each rival reached, by size, and how fast."""
-
-    def ratio(value: float | None) -> str:
-        return NOTHING if value is None else decimal(value)
-
     sections = []
     for size in GROUPS:
         standings = [one for one in bench.standings if one.size == size]
-        counted = ["answers", "plans", "legal", "optimal", "proved", "refuted"]
-        refutes = any(one.refutes for one in standings)
-        counted += ["refutes"] if refutes else []
-        counted += ["late"] if any(one.late for one in standings) else []
-        columns: list[Column[Standing]] = [
-            Column("Rival", lambda one: one.rival, folds=True),
-            *counts({name: name.capitalize() for name in counted}),
-            Column("Victims", lambda one: ratio(one.ratio), number=True),
-            Column("Worst", lambda one: ratio(one.worst), number=True, rank=1),
-            Column("CPU s,\nmedian", lambda one: f"{one.cpu_median:.3f}", number=True),
-            Column("CPU s,\ntotal", lambda one: f"{one.cpu_total:,.1f}", number=True, rank=2),
-        ]
-        notes = (NOTE, REFUTES) if refutes else (NOTE,)
-        reached = table(_GROUPS[size], columns, standings, notes)
+        notes = (NOTE, REFUTES) if any(one.refutes for one in standings) else (NOTE,)
+        reached = labelled_table(_GROUPS[size], standings, notes=notes)
         sections.append(Section(_GROUPS[size], (reached,)))
     sections += [
         Section("Performance profile", (_profile_table(bench.profiles),) if bench.rows else ()),
@@ -92,15 +76,7 @@ def _profile_table(profiles: Sequence[Profile]) -> doc.Table:
 
 
 def _lines(bench: Bench) -> Iterator[str]:
-    for row in bench.rows:
-        facts = fields(row, "status legal victims optimal proved refuted refutes late worse_at gap")
-        broken, seconds = ",".join(row.broken) or None, str(row.cpu_seconds)
-        which = row.case, row.objective, row.rival
-        yield line("row", *which, **facts, broken=broken, cpu_seconds=seconds)
-    yield from failure_lines(bench.failures)
-    for one in bench.standings:
-        numbers = one.model_dump(exclude={"size", "rival", "family"}, exclude_none=True)
-        yield line("standing", one.size, one.rival, **{k: str(v) for k, v in numbers.items()})
+    yield from labelled_lines(bench)
     for profile in bench.profiles:
         pairs = zip(profile.factors, profile.shares, strict=True)
         yield line("profile", profile.rival, **{f"within_{f}": str(s) for f, s in pairs})

@@ -11,8 +11,8 @@ from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.covered import assumed
 from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, name, table
-from planner.report.labelled import labelled_lines, labelled_table, row_lines
-from planner.report.style import Renderer, line, renderer
+from planner.report.labelled import labelled_lines, labelled_table
+from planner.report.style import Renderer, renderer
 from planner.report.text import age, moment, short, some_of
 from planner.report.words import work_in
 from planner.research.simulate.record import Event, Fate, Feud, Simulation, Storm, Use
@@ -176,16 +176,6 @@ def _use_table(answer: Simulation) -> doc.Table:
     return labelled_table("Use of capacity, on average", answer.use, own, most=MOST_ROWS)
 
 
-def _lines(answer: Simulation) -> Iterator[str]:
-    yield from labelled_lines(answer)
-    for total, value in answer.totals.model_dump().items():
-        yield line(f"total_{total}", value)
-    for number, loop in enumerate(answer.loops, start=1):
-        yield from row_lines("loop", loop, number)
-    for key, called in answer.names.items():
-        yield line("name", key, called)
-
-
-render = renderer(_lines, document)
+render = renderer(labelled_lines, document)
 RENDERERS: Final[dict[type, Renderer[Any]]] = {Simulation: render}
 """How the answers of the wing are written, by their classes."""

@@ -122,15 +122,15 @@ class Storm(Record):
 class Totals(Record):
     """Sums over everybody; ``lost_work`` in accelerator-seconds."""
 
-    workloads: int
-    finished: int
-    admissions: int
-    evictions: int
-    evicted: int
-    waiting_s: int
-    running_s: int
-    lost_s: int
-    lost_work: int
+    workloads: Annotated[int, Label()]
+    finished: Annotated[int, Label()]
+    admissions: Annotated[int, Label()]
+    evictions: Annotated[int, Label()]
+    evicted: Annotated[int, Label()]
+    waiting_s: Annotated[int, Label()]
+    running_s: Annotated[int, Label()]
+    lost_s: Annotated[int, Label()]
+    lost_work: Annotated[int, Label()]
 
 
 class Simulation(Published, Told):
@@ -159,10 +159,10 @@ class Simulation(Published, Told):
     storm: int
     unproved: Annotated[int, Label()] = 0
     endless_runs: Annotated[int, Label()] = 0
-    totals: Totals
-    names: dict[str, str] = {}
+    totals: Annotated[Totals, Label(plain="total", role="totals")]
+    names: Annotated[dict[str, str], Label(plain="name")] = {}
     use: Annotated[tuple[Use, ...], Label()]
-    loops: tuple[Loop, ...]
+    loops: Annotated[tuple[Loop, ...], Label(role="numbered")]
     feuds: Annotated[tuple[Feud, ...], Label()]
     storms: Annotated[tuple[Storm, ...], Label()]
     workloads: Annotated[tuple[Fate, ...], Label()]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 from planner.commands.explain import LONGEST
 from planner.commands.explain.record import (
@@ -27,6 +27,7 @@ from planner.errors import ParseError
 from planner.laws import RULE_SETS, law_behind
 from planner.plan import Published, Record
 from planner.plan.kueue import Amount, NodesAround, PodSetPlaces
+from planner.plan.label import Label
 from planner.state.kueue import State
 
 
@@ -36,9 +37,9 @@ class Standing(CommonStanding):
     ``workload`` is namespace/name. ``reason`` is Kueue's code for it, only for a candidate.
     """
 
-    workload: str
-    cluster_queue: str
-    reason: str = ""
+    workload: Annotated[str, Label(role="key")]
+    cluster_queue: Annotated[str, Label()]
+    reason: Annotated[str, Label(role="name")] = ""
     usage: tuple[Amount, ...] = ()
 
     @property
@@ -79,8 +80,8 @@ class Opening(Record):
     ``proved`` says that there is no smaller set.
     """
 
-    victims: tuple[str, ...] | None
-    proved: bool
+    victims: Annotated[tuple[str, ...] | None, Label(role="list", plain="victim", absent="none")]
+    proved: Annotated[bool, Label()]
 
 
 class DomainRoom(Record):
@@ -94,16 +95,16 @@ class DomainRoom(Record):
     each stands; ``None`` where that was not looked for.
     """
 
-    domain: tuple[str, ...]
-    name: str
-    holds: int
-    empty: int
-    lacks: int
-    used: bool = False
+    domain: Annotated[tuple[str, ...], Label(role="list")]
+    name: Annotated[str, Label(role="key")]
+    holds: Annotated[int, Label()]
+    empty: Annotated[int, Label()]
+    lacks: Annotated[int, Label()]
+    used: Annotated[bool, Label()] = False
     others: tuple[str, ...] = ()
-    whoever: Opening | None = None
-    candidates: Opening | None = None
-    text: str
+    whoever: Annotated[Opening | None, Label(plain="whoever")] = None
+    candidates: Annotated[Opening | None, Label(plain="candidates")] = None
+    text: Annotated[str, Label(role="text")]
 
 
 class FlavorRoom(Record):
@@ -116,17 +117,17 @@ class FlavorRoom(Record):
     where that is what decides.
     """
 
-    pod_sets: tuple[str, ...]
-    flavor: str
-    assigned: bool
-    topology: str
-    level: str
-    manner: Literal["required", "preferred", "unconstrained"]
-    slot: str
-    size: int
-    wanted: int
-    domains: int
-    closest: tuple[DomainRoom, ...]
+    pod_sets: Annotated[tuple[str, ...], Label(role="list")]
+    flavor: Annotated[str, Label(role="key")]
+    assigned: Annotated[bool, Label()]
+    topology: Annotated[str, Label()]
+    level: Annotated[str, Label()]
+    manner: Annotated[Literal["required", "preferred", "unconstrained"], Label()]
+    slot: Annotated[str, Label(role="text")]
+    size: Annotated[int, Label()]
+    wanted: Annotated[int, Label()]
+    domains: Annotated[int, Label()]
+    closest: Annotated[tuple[DomainRoom, ...], Label(plain="domain")]
 
 
 class Together(Record):
@@ -138,13 +139,13 @@ class Together(Record):
     own ``message``. ``order`` is one in which all of them would have a place, if that was found.
     """
 
-    when: Literal["now", "candidates", "empty"]
-    without: tuple[str, ...] = ()
+    when: Annotated[Literal["now", "candidates", "empty"], Label(role="code")]
+    without: Annotated[tuple[str, ...], Label(role="list")] = ()
     places: tuple[PodSetPlaces, ...]
-    lacking: tuple[str, ...]
-    order: tuple[str, ...] = ()
-    message: str
-    text: str
+    lacking: Annotated[tuple[str, ...], Label(role="list")]
+    order: Annotated[tuple[str, ...], Label(role="list")] = ()
+    message: Annotated[str, Label(role="text")]
+    text: Annotated[str, Label(role="text")]
 
 
 class OnNodes(Record):
@@ -155,12 +156,12 @@ class OnNodes(Record):
     where no single podset is the reason. ``unknown`` says why nothing of this is known.
     """
 
-    unknown: str = ""
-    mode: Literal["Fit", "Preempt", "NoFit"] | None = None
-    victims: tuple[str, ...] = ()
-    message: str = ""
-    flavors: tuple[FlavorRoom, ...] = ()
-    together: Together | None = None
+    unknown: Annotated[str, Label(role="text")] = ""
+    mode: Annotated[Literal["Fit", "Preempt", "NoFit"] | None, Label()] = None
+    victims: Annotated[tuple[str, ...], Label(role="count")] = ()
+    message: Annotated[str, Label(role="text")] = ""
+    flavors: Annotated[tuple[FlavorRoom, ...], Label(plain="room")] = ()
+    together: Annotated[Together | None, Label(plain="together")] = None
     around: tuple[NodesAround, ...] = ()
 
 
@@ -171,22 +172,22 @@ class Party(Record):
     namespace/name, as the message says it or as the state knows the UID.
     """
 
-    workload: str | None = None
-    uid: str | None = None
-    job_uid: str | None = None
-    cluster_queue: str | None = None
-    path: tuple[str, ...] = ()
-    effective_priority: int | None = None
-    base_priority: int | None = None
-    boost: int | None = None
+    workload: Annotated[str | None, Label("Workload", "name")] = None
+    uid: Annotated[str | None, Label("UID")] = None
+    job_uid: Annotated[str | None, Label("UID of the job")] = None
+    cluster_queue: Annotated[str | None, Label("ClusterQueue", "name")] = None
+    path: Annotated[tuple[str, ...], Label("Its path", "list")] = ()
+    effective_priority: Annotated[int | None, Label("Priority", plain="priority")] = None
+    base_priority: Annotated[int | None, Label("Its base", plain="base")] = None
+    boost: Annotated[int | None, Label("Its boost")] = None
 
 
 class EvictionCount(Record):
     """How often Kueue evicted a workload for a reason, and for a cause of that, if it has any."""
 
-    reason: str
-    cause: str
-    count: int
+    reason: Annotated[str, Label(role="key")]
+    cause: Annotated[str, Label(role="name")]
+    count: Annotated[int, Label()]
 
 
 class PastEviction(Record):
@@ -199,15 +200,15 @@ class PastEviction(Record):
     ``text`` why.
     """
 
-    reason: str
-    at: datetime | None = None
+    reason: Annotated[str, Label(role="code")]
+    at: Annotated[datetime | None, Label()] = None
     message: str
-    preemptor: Party | None = None
-    rule: str | None = None
-    law: str | None = None
-    necessary: bool | None = None
-    counts: tuple[EvictionCount, ...] = ()
-    text: str
+    preemptor: Annotated[Party | None, Label(plain="by")] = None
+    rule: Annotated[str | None, Label()] = None
+    law: Annotated[str | None, Label()] = None
+    necessary: Annotated[bool | None, Label()] = None
+    counts: Annotated[tuple[EvictionCount, ...], Label()] = ()
+    text: Annotated[str, Label(role="text")]
 
 
 class Explanation(CommonExplanation):
@@ -217,12 +218,12 @@ class Explanation(CommonExplanation):
     """
 
     scheduler: Literal["kueue"] = "kueue"
-    rules: Literal["kueue-classical", "kueue-fair"]
-    cluster_queue: str
+    rules: Annotated[Literal["kueue-classical", "kueue-fair"], Label()]
+    cluster_queue: Annotated[str, Label()]
     workloads: tuple[Standing, ...] = ()
     clash: Clash | None = None
-    nodes: OnNodes | None = None
-    eviction: PastEviction | None = None
+    nodes: Annotated[OnNodes | None, Label()] = None
+    eviction: Annotated[PastEviction | None, Label(plain="evicted")] = None
 
     @property
     def standings(self) -> tuple[Standing, ...]:
@@ -247,12 +248,12 @@ class PreemptionMessage(Published):
     stands behind it under classical preemption or fair sharing.
     """
 
-    kind: Literal["Preempted", "PreemptedWorkload"]
-    reason: str | None = None
-    law: str | None = None
-    preemptor: Party
-    victim: Party
-    text: str
+    kind: Annotated[Literal["Preempted", "PreemptedWorkload"], Label()]
+    reason: Annotated[str | None, Label("Reason", absent="none")] = None
+    law: Annotated[str | None, Label("Law", absent="none")] = None
+    preemptor: Annotated[Party, Label("Preemptor")]
+    victim: Annotated[Party, Label("Victim")]
+    text: Annotated[str, Label("Text", "answer")]
 
 
 UNKNOWN: Final = "UNKNOWN"

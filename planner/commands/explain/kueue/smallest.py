@@ -102,7 +102,7 @@ def smallest_set(
     if proved:
         model.builder.add(count <= found.bound)
         later = Linear({index: place for place, index in enumerate(model.take)})
-        found = run(model.builder, later, deadline, found.solution, EFFORT)
+        found = run(model.builder, later, deadline, dict(enumerate(found.solution)), EFFORT)
     if found.solution:
         chosen = classes.take([found.solution[index] for index in model.take])
     return Opening(victims=tuple(sorted(running[n].key for n in chosen)), proved=proved)

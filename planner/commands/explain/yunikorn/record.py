@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from planner.commands.explain.record import (
     CommonClash,
@@ -13,6 +13,7 @@ from planner.commands.explain.record import (
     CommonShortfall,
     CommonStanding,
 )
+from planner.plan.label import Label
 from planner.plan.yunikorn import ResourceAmount, RuleSet
 
 
@@ -26,16 +27,16 @@ class YuniKornStanding(CommonStanding):
     the core looks at them there.
     """
 
-    allocation: str
-    pod: str | None = None
-    application: str
-    queue: str
-    node: str
-    adjusted_priority: int
-    originator: bool
-    opted_out: bool
-    node_position: int | None = None
-    node_candidates: int = 0
+    allocation: Annotated[str, Label(role="key")]
+    pod: Annotated[str | None, Label()] = None
+    application: Annotated[str, Label()]
+    queue: Annotated[str, Label()]
+    node: Annotated[str, Label()]
+    adjusted_priority: Annotated[int, Label()]
+    originator: Annotated[bool, Label()]
+    opted_out: Annotated[bool, Label()]
+    node_position: Annotated[int | None, Label()] = None
+    node_candidates: Annotated[int, Label()] = 0
     usage: tuple[ResourceAmount, ...] = ()
 
     @property
@@ -81,11 +82,11 @@ class YuniKornExplanation(CommonExplanation):
     """
 
     scheduler: Literal["yunikorn"] = "yunikorn"
-    rules: RuleSet
-    pod: str | None = None
-    application: str
-    queue: str
-    node: str | None = None
+    rules: Annotated[RuleSet, Label()]
+    pod: Annotated[str | None, Label(absent="none")] = None
+    application: Annotated[str, Label()]
+    queue: Annotated[str, Label()]
+    node: Annotated[str | None, Label(absent="none")] = None
     allocations: tuple[YuniKornStanding, ...] = ()
     clash: YuniKornClash | None = None
     pods: dict[str, str] = {}
