@@ -1,10 +1,9 @@
 """What tests of the core ask of the wings: whether they are there, and what more there is then."""
 
 import re
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from planner.cli.main import COMMANDS
 from planner.wing import names_of_rules, wings
@@ -32,10 +31,3 @@ def asks_in_vain(page: Path) -> bool:
     texts += [one.content for one in blocks(page, "sh")]
     asked = {word for text in texts for words in ASKED.findall(text) for word in words if word}
     return not asked <= there
-
-
-def engines() -> dict[str, Any]:
-    """Return the engines to compare with that the research wing has, by name."""
-    if not has("research"):
-        return {}
-    return dict(import_module("tests.research.engines").ENGINES)

@@ -44,9 +44,8 @@ def planned(state: State, pending: str, objective: str, limit: float) -> Answer:
     import ortools.linear_solver.python.model_builder_helper  # noqa: F401, PLC0415 - loaded once
 
     def work() -> Answer:
-        began, deadline = time.process_time(), Deadline.after(limit)
+        deadline = Deadline.after(limit)
         planning = start(state, Given(pending))
-        before_s = time.process_time() - began
         plan = solve(planning, PROFILES[objective], deadline)
         levels = plan.certificate.levels if plan.certificate else ()
         return {
@@ -54,28 +53,6 @@ def planned(state: State, pending: str, objective: str, limit: float) -> Answer:
             "values": [level.value for level in levels],
             "bounds": [level.bound for level in levels],
             "victims": len(plan.victims),
-            "before_s": before_s,
-        }
-
-    return timed(work)
-
-
-def rivalled(state: State, pending: str, objective: str, limit: float, engine: str) -> Answer:
-    """Return the answer of another engine to the whole model, classes merged as ours are."""
-    from tests.second_engine.engines import ENGINES  # noqa: PLC0415 - not in the planner's memory
-    from tests.second_engine.whole import Whole  # noqa: PLC0415
-
-    def work() -> Answer:
-        began, deadline = time.process_time(), Deadline.after(limit)
-        planning = start(state, Given(pending))
-        before_s = time.process_time() - began
-        profile = PROFILES[objective]
-        found = Whole(planning, profile, ENGINES[engine], deadline, apart=False).solve()
-        return {
-            "outcome": found.outcome,
-            "values": found.values,
-            "bounds": found.bounds,
-            "before_s": before_s,
         }
 
     return timed(work)
@@ -110,7 +87,7 @@ def replayed(state: State, pending: str, assignment: Any) -> Answer:
 def main() -> None:
     """Measure once."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("engine", choices=["planner", "reference", "cp-sat", "highs", "scip"])
+    parser.add_argument("engine", choices=["planner", "reference"])
     parser.add_argument("file", type=Path)
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS")
     parser.add_argument("--objective", default="no-regret")
@@ -124,10 +101,8 @@ def main() -> None:
     del question
     if given.engine == "planner":
         answer = planned(state, asked, given.objective, given.limit)
-    elif given.engine == "reference":
-        answer = timed(partial(replayed, state, asked, assignment))
     else:
-        answer = rivalled(state, asked, given.objective, given.limit, given.engine)
+        answer = timed(partial(replayed, state, asked, assignment))
     sys.stdout.write(json.dumps(answer))
 
 

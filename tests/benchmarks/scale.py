@@ -1,9 +1,8 @@
 """Measure how time and memory grow: ``python -m tests.benchmarks.scale FOLDER``.
 
-Clusters of all sizes and forms are planned for by the planner and, up to a size, by rivals that
-solve the same model whole: CP-SAT as it comes, and HiGHS and SCIP as a mixed-integer program. Each
-measurement is a process of its own. Values of all levels are compared; the exit code is 1 if
-some differ. The references run against the times recorded from Kueue itself, where those are.
+Clusters of all sizes and forms are planned for by the planner. Each measurement is a
+process of its own. The references run against the times recorded from Kueue itself, where those
+are. How rivals do is measured by ``planner bench``.
 
 FOLDER gets scale.csv, references.csv, scale.md, and plots as SVG files.
 """
@@ -29,9 +28,8 @@ from tests.cluster import PENDING
 from tests.conftest import ROOT, recorded_root
 
 SIZES = (100, 1_000, 10_000, 50_000, 100_000)
-RIVALS = ("cp-sat", "highs", "scip")
-ENGINES = ("planner", "process", "reference", *RIVALS)
-"""What is measured: the library, the command from dump to JSON, the references, and the rivals."""
+ENGINES = ("planner", "process", "reference")
+"""What is measured: the library, the command from dump to JSON, and the references."""
 
 _GRACE = 60
 """Seconds that a process has beyond its limit, for reading and for what it cannot interrupt."""
@@ -161,20 +159,6 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
-def disagreements(rows: Sequence[Row]) -> list[str]:
-    """Return where two engines prove different values for one question."""
-    proved: dict[str, Row] = {}
-    found = []
-    for row in rows:
-        if row.outcome in {"optimal", "infeasible"} and row.engine != "process":
-            first = proved.setdefault(row.name, row)
-            if row.values != first.values:
-                found.append(
-                    f"{row.name}: {first.engine} {first.values}, {row.engine} {row.values}"
-                )
-    return found
-
-
 def all_rows(given: argparse.Namespace, folder: Path) -> Iterator[Row]:
     """Measure everything that was asked for."""
     only = re.compile(given.only)
@@ -182,14 +166,8 @@ def all_rows(given: argparse.Namespace, folder: Path) -> Iterator[Row]:
         for engine in given.engines:
             if engine == "process":
                 yield whole_process(question, given.limit, folder)
-            elif _suits(engine, question, given.rivals_up_to):
+            elif engine != "reference" or question.kueue is not None:
                 yield measure(question, engine, given.limit)
-
-
-def _suits(engine: str, question: Question, rivals_up_to: int) -> bool:
-    if engine == "reference":
-        return question.kueue is not None
-    return engine not in RIVALS or question.workloads <= rivals_up_to
 
 
 def main() -> None:
@@ -200,7 +178,6 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="WORKLOADS")
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=ENGINES)
-    parser.add_argument("--rivals-up-to", type=int, default=10_000, metavar="WORKLOADS")
     parser.add_argument("--limit", type=float, default=60, metavar="SECONDS")
     parser.add_argument("--only", default="", metavar="REGEX", help="measure only names like this")
     given = parser.parse_args()
@@ -213,10 +190,7 @@ def main() -> None:
                 sys.stdout.write(row.line() + "\n")
                 sys.stdout.flush()
         finally:  # what was measured before an interrupt is kept
-            write_all(rows, given.folder, given.limit)
-    wrong = disagreements(rows)
-    sys.stdout.writelines(f"{line}\n" for line in wrong)
-    sys.exit(bool(wrong))
+            write_all(rows, given.folder)
 
 
 if __name__ == "__main__":

@@ -37,11 +37,6 @@ class Row:
         """Whether everything was proved."""
         return self.outcome in SETTLED
 
-    @property
-    def search_s(self) -> float:
-        """Processor seconds without what is the same for all engines."""
-        return self.cpu_s - float(self.answer["before_s"])
-
     def line(self) -> str:
         """Return it in one line."""
         return (
@@ -64,21 +59,20 @@ class Row:
             "outcome": self.outcome,
             "wall_s": round(self.wall_s, 3),
             "cpu_s": round(self.cpu_s, 3),
-            "before_s": round(self.answer.get("before_s", 0), 3),
             "peak_mib": round(self.peak_mib),
             "values": " ".join(map(str, self.values)),
             "bounds": " ".join(map(str, self.answer.get("bounds", ()))),
         }
 
 
-def write_all(rows: Sequence[Row], folder: Path, limit: float) -> None:
-    """Write the tables and plots; ``limit`` is what engines had, in seconds."""
+def write_all(rows: Sequence[Row], folder: Path) -> None:
+    """Write the tables and plots."""
     solved = [row for row in rows if row.engine != "reference"]
     replays = [row for row in rows if row.engine == "reference"]
     _write_csv(folder / "scale.csv", [row.cells() for row in solved])
     if replays:
         _write_csv(folder / "references.csv", [_replay_cells(row) for row in replays])
-    tables = [_solved_table(solved, limit), _replay_table(replays)]
+    tables = [_solved_table(solved), _replay_table(replays)]
     (folder / "scale.md").write_text("\n\n".join(filter(None, tables)) + "\n", encoding="utf-8")
     _plot_growth(solved, folder / "time.svg", "cpu_s", "processor time in seconds")
     _plot_growth(solved, folder / "memory.svg", "peak_mib", "peak memory in MiB")
@@ -103,40 +97,26 @@ def _by_name(rows: Iterable[Row]) -> dict[str, dict[str, Row]]:
     return names
 
 
-def _solved_table(rows: Sequence[Row], limit: float) -> str:
-    """One line per question; rivals as multiples of the planner's processor time."""
-    rivals = list(dict.fromkeys(r.engine for r in rows if r.engine not in {PLANNER, "process"}))
+def _solved_table(rows: Sequence[Row]) -> str:
+    """One line per question."""
     header = ["cluster", "victims", "status", "solve s", "solve cpu s", "process s", "peak MiB"]
     lines = []
     for name, engines in _by_name(rows).items():
         ours, process = engines.get(PLANNER), engines.get("process")
         if ours is None:
             continue
-        line = [
-            name,
-            ours.answer.get("victims", ""),
-            ours.outcome,
-            f"{ours.wall_s:.2f}",
-            f"{ours.cpu_s:.2f}",
-            f"{process.wall_s:.2f}" if process else "",
-            f"{(process or ours).peak_mib:.0f}",
-        ]
-        lines.append([*line, *(_ratio(ours, engines.get(rival), limit) for rival in rivals)])
-    return _table([*header, *rivals], lines) if lines else ""
-
-
-def _ratio(ours: Row, rival: Row | None, limit: float) -> str:
-    """Say how many times as long a rival took, or that it did not finish.
-
-    In brackets the same without what both do before their search: snapshot, greedy, problem.
-    """
-    if rival is None or "before_s" not in rival.answer:
-        return "" if rival is None else rival.outcome
-    whole = rival.cpu_s / ours.cpu_s
-    search = rival.search_s / ours.search_s
-    if rival.is_settled:
-        return f"{whole:.1f} x ({search:.0f} x)"
-    return f"not proved in {limit:.0f} s, > {whole:.0f} x (> {search:.0f} x)"
+        lines.append(
+            [
+                name,
+                ours.answer.get("victims", ""),
+                ours.outcome,
+                f"{ours.wall_s:.2f}",
+                f"{ours.cpu_s:.2f}",
+                f"{process.wall_s:.2f}" if process else "",
+                f"{(process or ours).peak_mib:.0f}",
+            ]
+        )
+    return _table(header, lines) if lines else ""
 
 
 def _replay_cells(row: Row) -> dict[str, object]:

@@ -5,5 +5,4 @@ fairness.py   what fair sharing adds to it
 steps.py      the scheduler's removal steps, one after the other, in every order
 condition.py  the closed form, as the page states it
 draw.py       random trees
-translate.py  a state that the product reads, as such a tree
 """

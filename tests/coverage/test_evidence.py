@@ -1,5 +1,7 @@
 """Where Kueue says another thing than the planner works out, it is said, with both."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from planner.plan.kueue import JointPlan, Plan
 from planner.state.kueue import State
 from tests.cluster import NOW, PENDING, at, configuration, dump_of, pending, queue, running
 from tests.kueue_state import read_objects
+from tests.told import told
 
 Object = dict[str, Any]
 
@@ -121,99 +124,272 @@ def test_no_plan_by_the_recorded_requests_is_told_too() -> None:
     assert any(note.startswith("by the requests that Kueue recorded: ") for note in plan.notes)
 
 
-def test_nothing_is_said_where_all_agree() -> None:
-    objects = dump(configuration())
-    objects["ClusterQueue a"]["status"] = {
-        "conditions": [condition("Active", "True")],
-        "pendingWorkloads": 1,
-        "flavorsReservation": [
-            {"name": "default", "resources": [{"name": "gpu", "total": "4", "borrowed": "0"}]}
-        ],
-    }
-    text = f"couldn't assign flavors to pod set main: {MORE.format(2)}"
-    plan = solved(asking(said(objects, text), gpu="2"))
-    assert (plan.status, plan.coverage, plan.notes) == ("optimal", (), ())
+def with_status(
+    name: str, *conditions: Object, objects: dict[str, Object] | None = None, **more: Any
+) -> dict[str, Object]:
+    """Let an object of the cluster have conditions, and whatever else its status says."""
+    objects = dump(configuration()) if objects is None else objects
+    objects[name]["status"] = {"conditions": list(conditions), **more}
+    return objects
 
 
-def test_another_request_than_the_template_makes() -> None:
-    """E1: such as a transformation that the Configuration in the dump does not have."""
-    plan = solved(asking(dump(configuration()), gpu="3"))
-    assert found(plan) == [("requests", "contradiction")]
-    assert "gpu 3" in plan.coverage[0].evidence
-    assert "gpu 2" in plan.coverage[0].evidence
-    assert plan.status == "conditional"
+def specified(name: str, objects: dict[str, Object], **spec: Any) -> dict[str, Object]:
+    """Let an object have other fields."""
+    objects[name]["spec"] |= spec
+    return objects
 
 
-@pytest.mark.parametrize("status", ["True", "False"])
-def test_a_queue_that_is_active_or_not_against_its_objects(status: str) -> None:
-    """E2 and E3: a stopped queue cannot be active, and nothing stops another."""
-    objects = dump(configuration())
-    said = condition("Active", status, "Can't admit", "FlavorNotFound")
-    objects["ClusterQueue a"]["status"] = {"conditions": [said]}
-    if status == "True":
-        objects["ClusterQueue a"]["spec"]["stopPolicy"] = "Hold"
-    plan = solved(objects)
-    assert found(plan) == [("queues", "contradiction")]
-    if status == "False":
-        assert "(FlavorNotFound: Can't admit)" in plan.coverage[0].evidence
+def agreeing() -> dict[str, Object]:
+    """Return a cluster in which Kueue says all that the planner works out."""
+    held = {"name": "default", "resources": [{"name": "gpu", "total": "4", "borrowed": "0"}]}
+    status = {"pendingWorkloads": 1, "flavorsReservation": [held]}
+    objects = with_status("ClusterQueue a", ACTIVE, **status)
+    return asking(
+        said(objects, f"couldn't assign flavors to pod set main: {MORE.format(2)}"), gpu="2"
+    )
 
 
-@pytest.mark.parametrize("in_tree", [True, False])
-def test_another_queue_of_the_tree_that_is_inactive_by_its_condition(*, in_tree: bool) -> None:
-    """E2: if it is, its workloads are no candidates."""
+def beside(cohort: str) -> dict[str, Object]:
+    """Return the cluster with another queue, inactive by its condition, in a tree or not."""
     objects = dump(configuration(), queue("b", 0, "team"), running("three", "b", 2))
-    objects["ClusterQueue a"]["spec"]["cohortName"] = "team" if in_tree else ""
-    objects["ClusterQueue b"]["status"] = {"conditions": [condition("Active", "False")]}
-    plan = solved(objects)
-    assert found(plan) == ([("queues", "contradiction")] if in_tree else [])
-    if in_tree:
-        assert plan.coverage[0].objects == ("ClusterQueue b",)
+    with_status("ClusterQueue b", condition("Active", "False"), objects=objects)
+    return specified("ClusterQueue a", objects, cohortName=cohort)
 
 
-@pytest.mark.parametrize("said", [True, False])
-def test_a_flavor_that_only_the_dump_lacks(*, said: bool) -> None:
-    """E3: the queue is taken for active where Kueue says so, and what is missing is named."""
-    objects = dump(configuration())
+def lacking_a_flavor(*conditions: Object) -> dict[str, Object]:
+    """Return the cluster whose queue has a flavor more that is not in the dump."""
+    objects = with_status("ClusterQueue a", *conditions)
     group = objects["ClusterQueue a"]["spec"]["resourceGroups"][0]
     gone = {"name": "gone", "resources": [{"name": "gpu", "nominalQuota": "1"}]}
     group["flavors"] = [gone, *group["flavors"]]
-    if said:
-        objects["ClusterQueue a"]["status"] = {"conditions": [condition("Active", "True")]}
-    plan = solved(objects)
-    if said:
-        assert (plan.proved, len(plan.victims)) == ("optimal", 1)
-        assert found(plan) == [("queues", "assumed")]
-        assert "no ResourceFlavor gone" in plan.coverage[0].evidence
-    else:
-        assert (plan.status, plan.coverage) == ("infeasible", ())
+    return objects
 
 
-def test_an_admission_check_that_only_the_dump_lacks() -> None:
-    """E3: Kueue has it, for it calls the queue active; who goes does not depend on it."""
+def preempted(reason: str, kind: str = "Preempted", status: str = "True") -> dict[str, Object]:
+    """Return the cluster in which something happened to one that runs."""
     objects = dump(configuration())
-    checks = {"admissionChecks": [{"name": "budget"}]}
-    objects["ClusterQueue a"]["spec"]["admissionChecksStrategy"] = checks
-    objects["ClusterQueue a"]["status"] = {"conditions": [condition("Active", "True")]}
-    plan = solved(objects)
-    assert plan.status == "optimal"
-    assert any("lacks its admission check budget" in note for note in plan.notes)
+    text = f"Preempted to accommodate a workload (UID: u, JobUID: j) due to {reason}; ..."
+    objects["Workload one"]["status"]["conditions"].append(condition(kind, status, text, reason))
+    return objects
 
 
-def test_fair_sharing_in_use_without_a_configuration() -> None:
-    """E5: its defaults are taken, and the plan says so."""
-    objects = dump()
-    objects["ClusterQueue a"]["status"] = {"fairSharing": {"weightedShare": 0}}
-    plan = solved(objects)
-    assert found(plan) == [("configuration", "assumed")]
-    assert plan.rules == "kueue-fair"
+def sliced(annotation: str | None, flavor: str, **gates: bool) -> dict[str, Object]:
+    """Return the cluster in which Kueue keeps the pending workload in the flavor of a slice."""
+    objects = said(dump(configuration(featureGates=gates)), PINNED + flavor)
+    if annotation is not None:
+        name = "kueue.x-k8s.io/workload-slice-replacement-for"
+        objects["Workload pending"]["metadata"]["annotations"] = {name: annotation}
+    return objects
 
 
-def test_another_shortage_than_kueue_says() -> None:
-    """E19: 2 are asked for, nothing is free, and Kueue says 5."""
-    plan = solved(said(dump(configuration()), MORE.format(5)))
-    assert found(plan) == [("quota", "contradiction")]
-    assert "5 more gpu" in plan.coverage[0].evidence
-    assert "it is 2" in plan.coverage[0].evidence
+def closed(cause: str) -> dict[str, Object]:
+    """Return the cluster with a LocalQueue that takes nobody in, for a reason that is known."""
+    state = "Unknown" if cause == "unknown" else "False"
+    objects = with_status("LocalQueue a", condition("Active", state))
+    if cause == "stopPolicy":
+        specified("LocalQueue a", objects, stopPolicy="Hold")
+    elif cause == "flavor":
+        del objects["ResourceFlavor default"]
+    elif cause == "condition":
+        with_status("ClusterQueue a", condition("Active", "False"), objects=objects)
+    return objects
+
+
+def overtaken(*, pods: bool) -> dict[str, Object]:
+    """Return the cluster whose pending workload others of its cycle overtook."""
+    objects = dump(configuration())
+    if pods:
+        group = objects["ClusterQueue a"]["spec"]["resourceGroups"][0]
+        group["coveredResources"].append("pods")
+        group["flavors"][0]["resources"].append({"name": "pods", "nominalQuota": "9"})
+    return said(objects, "Workload no longer fits after processing another workload")
+
+
+def held(second: str) -> dict[str, Object]:
+    """Return the cluster in which two hold a flavor that their queues no longer have."""
+    objects = dump(configuration(), queue("b", 4, cohort="c"), queue("z", 4))
+    specified("ClusterQueue a", objects, cohortName="c")
+    for name, place in (("one", "a"), ("two", second)):
+        admission = objects[f"Workload {name}"]["status"]["admission"]
+        admission["clusterQueue"] = place
+        admission["podSetAssignments"][0]["flavors"]["gpu"] = "old"
+    return objects
+
+
+def in_a_circle() -> dict[str, Object]:
+    """Return the cluster below two cohorts that are below one another."""
+    objects = dump(configuration(), queue("b", 4, cohort="y"))
+    for name, parent in (("x", "y"), ("y", "x")):
+        kind = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort"}
+        item = {**kind, "metadata": {"name": name}, "spec": {"parentName": parent}}
+        objects[f"Cohort {name}"] = item
+    return specified("ClusterQueue a", objects, cohortName="x")
+
+
+def everywhere(status: Object) -> dict[str, Object]:
+    """Return the cluster with a status that says nothing, of the workload and its queues."""
+    objects = dump(configuration())
+    objects["Workload pending"]["status"] = status
+    for name in ("LocalQueue a", "ClusterQueue a"):
+        objects[name]["status"] = {"conditions": status.get("conditions")}
+    return objects
+
+
+ACTIVE = condition("Active", "True")
+STOPPED = condition("Active", "False", "Can't admit", "FlavorNotFound")
+CHECKS = {"admissionChecks": [{"name": "budget"}]}
+PINNED = "could not assign spot flavor since the original workload is assigned: "
+OVERLAP = "Workload has overlapping preemption targets with another workload"
+NO_PLACE = 'topology "default" doesn\'t allow to fit any of 2 pod(s)'
+SHARE = {"fairSharing": {"weightedShare": 0}}
+FAIR = configuration(fairSharing={})
+CASES: dict[str, tuple[Callable[[], dict[str, Object]], str]] = {
+    "all agree": (agreeing, ""),
+    # E1: such as a transformation that the Configuration in the dump does not have. The number of
+    # pods is set anew wherever a queue covers them, and tells nothing.
+    "another request": (lambda: asking(dump(configuration()), gpu="3"), "requests contradiction"),
+    "pods in requests": (lambda: asking(dump(configuration()), gpu="2", pods="1"), ""),
+    # E2 and E3: a stopped queue cannot be active, and nothing stops another.
+    "active though stopped": (
+        lambda: specified(
+            "ClusterQueue a", with_status("ClusterQueue a", ACTIVE), stopPolicy="Hold"
+        ),
+        "queues contradiction",
+    ),
+    "stopped by nothing": (lambda: with_status("ClusterQueue a", STOPPED), "queues contradiction"),
+    # E2: if another queue of the tree is inactive, its workloads are no candidates.
+    "inactive in the tree": (lambda: beside("team"), "queues contradiction"),
+    "inactive elsewhere": (lambda: beside(""), ""),
+    # E3: the queue is taken for active where Kueue says so, and what is missing is named.
+    "no flavor": (lambda: lacking_a_flavor(ACTIVE), "queues assumed"),
+    "no flavor, inactive": (lacking_a_flavor, ""),
+    "no admission check": (
+        lambda: specified(
+            "ClusterQueue a", with_status("ClusterQueue a", ACTIVE), admissionChecksStrategy=CHECKS
+        ),
+        "",
+    ),
+    # E4: the state shows a LocalQueue open, and its ClusterQueue active; or says itself why not.
+    **{
+        f"closed: {reason}": (
+            partial(
+                with_status, "LocalQueue a", {**condition("Active", "False"), "reason": reason}
+            ),
+            "queues contradiction",
+        )
+        for reason in ("ClusterQueueIsInactive", "", None)
+    },
+    "closed: stopPolicy": (lambda: closed("stopPolicy"), ""),
+    "closed: flavor": (lambda: closed("flavor"), ""),
+    "closed: condition": (lambda: closed("condition"), "queues contradiction"),
+    "closed: unknown": (lambda: closed("unknown"), ""),
+    # E5: the defaults of fair sharing are taken. E6: it is on, and nobody publishes a share.
+    "shares": (
+        lambda: with_status("ClusterQueue a", objects=dump(), **SHARE),
+        "configuration assumed",
+    ),
+    "shares on": (
+        lambda: with_status("ClusterQueue a", objects=dump(FAIR), pendingWorkloads=1, **SHARE),
+        "",
+    ),
+    "no shares": (
+        lambda: with_status("ClusterQueue a", objects=dump(FAIR), pendingWorkloads=1),
+        "",
+    ),
+    # E19: 2 are asked for, nothing is free, and Kueue says 5.
+    "shortage": (lambda: said(dump(configuration()), MORE.format(5)), "quota contradiction"),
+    "topology": (lambda: said(dump(configuration()), NO_PLACE), "topology contradiction"),  # E20
+    # E22: Kueue takes it for a slice of one that has a flavor, and by the state it may not be.
+    "no slice": (lambda: sliced(None, "default"), "slices contradiction"),
+    "slice of nobody": (lambda: sliced("ns/gone", "default"), "slices contradiction"),
+    "slice elsewhere": (lambda: sliced("ns/one", "reserved"), "slices contradiction"),
+    "slice": (lambda: sliced("ns/one", "default"), ""),
+    "slice, gate off": (
+        lambda: sliced("ns/one", "default, more words", ElasticJobsViaWorkloadSlices=False),
+        "slices contradiction",
+    ),
+    # E23: once it is competition; with pods covered it may be for ever. E24.
+    "overtaken": (lambda: overtaken(pods=False), ""),
+    "overtaken for ever": (lambda: overtaken(pods=True), ""),
+    "overlapping": (lambda: said(dump(configuration()), OVERLAP), ""),
+    # E26: Kueue preempted by a rule that is off in this state.
+    "by shares": (
+        lambda: preempted("Fair Sharing within the cohort"),
+        "configuration contradiction",
+    ),
+    "while borrowing": (
+        lambda: preempted("reclamation within the cohort while borrowing"),
+        "policies contradiction",
+    ),
+    "in the queue": (lambda: preempted("prioritization in the ClusterQueue"), ""),
+    # E27: a victim on its way still holds quota, goes first, and costs nothing more.
+    "on its way": (lambda: preempted("Preempted", "Evicted"), ""),
+    "no longer": (lambda: preempted("Preempted", "Evicted", "False"), ""),
+    "not ready": (lambda: preempted("PodsReadyTimeout", "Evicted"), ""),
+    # E28: quota of a flavor that a queue no longer has, of all queues of the tree, and no other.
+    "held in the tree": (lambda: held("b"), ""),
+    "held elsewhere": (lambda: held("z"), ""),
+    "a circle": (in_a_circle, ""),
+    # What a dump lacks is remarked, and changes no status.
+    "more wait": (
+        lambda: with_status("ClusterQueue a", ACTIVE, objects=dump(), pendingWorkloads=3),
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_kueue_says_is_held_against_the_state(name: str) -> None:
+    made, expected = CASES[name]
+    plan = solved(made())
+    assert [" ".join(one) for one in found(plan)] == ([expected] if expected else [])
+    assert (plan.status == "conditional") == bool(expected)
+    told(
+        [
+            f"{plan.status} {plan.proved} {plan.rules} {' '.join(plan.keys)}",
+            *(f"{' '.join(one.objects)}: {one.evidence}" for one in plan.coverage),
+            *plan.notes,
+        ]
+    )
+
+
+NOTHING: list[Object] = [
+    {},
+    {"conditions": None, "resourceRequests": None},
+    {"conditions": [], "resourceRequests": []},
+    {"conditions": [{"type": "QuotaReserved", "status": "False"}]},
+    {"conditions": [{"type": "QuotaReserved", "status": "False", "message": None}]},
+    {"conditions": [{"type": "Evicted", "status": "True"}, {"type": "Preempted"}]},
+    {"resourceRequests": [{"name": "another", "resources": {"gpu": "7"}}]},
+]
+WORDS = (
+    "insufficient unused quota for gpu in flavor default, many more needed",
+    "insufficient unused quota for , in flavor , , more needed",
+    "could not assign  flavor since the original workload is assigned: ",
+    "previously considered podsets requests () + current podset request ()",
+    "no longer fits",
+    "\u202e\x1b[2J",
+)
+
+
+@pytest.mark.parametrize(
+    "objects", [*map(everywhere, NOTHING), *(said(dump(configuration()), one) for one in WORDS)]
+)
+def test_what_is_missing_or_of_another_release_is_no_evidence(objects: dict[str, Object]) -> None:
+    assert found(solved(objects)) == []
+
+
+@pytest.mark.parametrize("named", [{"resources": None}, {}])
+def test_requests_of_nothing_are_others_than_those_of_the_template(named: Object) -> None:
+    status = {"resourceRequests": [{"name": "main", **named}]}
+    assert found(solved(everywhere(status))) == [("requests", "contradiction")]
+
+
+def with_urgent(objects: dict[str, Object]) -> dict[str, Object]:
+    """Return the objects with another workload that waits."""
+    urgent = pending("a", 2, priority=30)[0]
+    urgent["metadata"] |= {"name": "urgent", "uid": "urgent"}
+    return {**objects, "Workload urgent": urgent}
 
 
 NEVER = (
@@ -243,51 +419,11 @@ def test_fronts_and_joint_plans_ask_it_too(text: str, *, contradicts: bool) -> N
 
 def test_a_joint_plan_asks_of_each_by_itself() -> None:
     """E19: the other workload's shortage is told before any of the steps is served."""
-    objects = dump(configuration())
-    urgent = pending("a", 2, priority=30)[0]
-    urgent["metadata"] |= {"name": "urgent", "uid": "urgent"}
-    objects["Workload urgent"] = urgent
+    objects = with_urgent(dump(configuration()))
     for name in ("pending", "urgent"):
         said(objects, MORE.format(2), name)
     joint = planner.solve_joint(state_of(objects))
     assert (joint.status, joint.coverage) == ("feasible", ())
-
-
-def test_nodes_that_kueue_speaks_of() -> None:
-    """E20."""
-    text = 'topology "default" doesn\'t allow to fit any of 2 pod(s)'
-    plan = solved(said(dump(configuration()), text))
-    assert found(plan) == [("topology", "contradiction")]
-
-
-@pytest.mark.parametrize(
-    ("reason", "feature"),
-    [
-        ("Fair Sharing within the cohort", "configuration"),
-        ("reclamation within the cohort while borrowing", "policies"),
-        ("prioritization in the ClusterQueue", None),
-    ],
-)
-def test_reasons_of_recent_victims(reason: str, feature: str | None) -> None:
-    """E26: Kueue preempted by a rule that is off in this state."""
-    objects = dump(configuration())
-    text = f"Preempted to accommodate a workload (UID: u, JobUID: j) due to {reason}; ..."
-    objects["Workload one"]["status"]["conditions"].append(condition("Preempted", "True", text))
-    expected = [] if feature is None else [(feature, "contradiction")]
-    assert found(solved(objects)) == expected
-
-
-def test_what_a_dump_lacks_is_remarked_and_changes_no_status() -> None:
-    objects = dump()
-    objects["ClusterQueue a"]["status"] = {
-        "conditions": [condition("Active", "True")],
-        "pendingWorkloads": 3,
-    }
-    plan = solved(objects)
-    assert plan.status == "optimal"
-    said = "\n".join(plan.notes)
-    assert "no Configuration of Kueue" in said
-    assert "3 workloads are pending, the state has 1" in said
 
 
 @pytest.mark.parametrize(("missing", "conditional"), [(2, False), (1, True)])
@@ -316,216 +452,9 @@ def test_what_kueue_said_is_about_the_state_before_an_edit(
 def test_fronts_and_joint_plans_have_the_remarks_once() -> None:
     objects = said(dump(), "Workload no longer fits after processing another workload")
     objects["ClusterQueue a"]["status"] = {"conditions": [condition("Active", "True")]}
-    urgent = pending("a", 2, priority=30)[0]
-    urgent["metadata"] |= {"name": "urgent", "uid": "urgent"}
-    objects["Workload urgent"] = urgent
-    state = state_of(objects)
+    state = state_of(with_urgent(objects))
     front, joint = planner.front(state, PENDING), planner.solve_joint(state)
     for notes in (front.notes, joint.notes):
         assert len(notes) == len(set(notes))
         assert any(note.startswith("Kueue said last") for note in notes)
         assert any(note.startswith("the state has no Configuration") for note in notes)
-
-
-@pytest.mark.parametrize("reason", ["ClusterQueueIsInactive", "", None])
-def test_a_local_queue_that_takes_nobody_in(reason: str | None) -> None:
-    """E4: the state shows it open, and its ClusterQueue active."""
-    objects = dump(configuration())
-    objects["LocalQueue a"]["status"] = {
-        "conditions": [{"type": "Active", "status": "False", "reason": reason}]
-    }
-    plan = solved(objects)
-    assert found(plan) == [("queues", "contradiction")]
-    assert plan.coverage[0].objects == ("LocalQueue ns/a",)
-    assert (reason or "no reason given") in plan.coverage[0].evidence
-    assert plan.status == "conditional"
-
-
-@pytest.mark.parametrize("cause", ["stopPolicy", "flavor", "condition", "unknown"])
-def test_a_local_queue_that_is_closed_for_a_reason_that_is_known(cause: str) -> None:
-    """E4: its own stopPolicy, or its ClusterQueue that is inactive, says it already."""
-    objects = dump(configuration())
-    closed = condition("Active", "Unknown" if cause == "unknown" else "False")
-    objects["LocalQueue a"]["status"] = {"conditions": [closed]}
-    if cause == "stopPolicy":
-        objects["LocalQueue a"]["spec"]["stopPolicy"] = "Hold"
-    if cause == "flavor":
-        del objects["ResourceFlavor default"]
-    if cause == "condition":
-        objects["ClusterQueue a"]["status"] = {"conditions": [condition("Active", "False")]}
-    plan = solved(objects)
-    named = [one for unit in plan.coverage for one in unit.objects]
-    assert "LocalQueue ns/a" not in named
-    if cause in {"stopPolicy", "flavor"}:
-        assert plan.held_back is not None
-
-
-PINNED = "could not assign spot flavor since the original workload is assigned: "
-
-
-@pytest.mark.parametrize(
-    ("annotation", "flavor", "evidence"),
-    [
-        (None, "default", "it replaces no slice"),
-        ("ns/gone", "default", "it replaces ns/gone, which is not in the state"),
-        ("ns/one", "reserved", "the slice ns/one, which it replaces, holds default"),
-        ("ns/one", "default", None),
-    ],
-)
-def test_a_slice_that_kueue_keeps_in_its_flavors(
-    annotation: str | None, flavor: str, evidence: str | None
-) -> None:
-    """E22: Kueue takes it for a slice of one that has a flavor, and by the state it may not be."""
-    objects = said(dump(configuration()), PINNED + flavor)
-    if annotation is not None:
-        name = "kueue.x-k8s.io/workload-slice-replacement-for"
-        objects["Workload pending"]["metadata"]["annotations"] = {name: annotation}
-    plan = solved(objects)
-    if evidence is None:
-        assert found(plan) == []
-    else:
-        assert found(plan) == [("slices", "contradiction")]
-        assert evidence in plan.coverage[0].evidence
-        assert f"has {flavor}" in plan.coverage[0].evidence
-
-
-def test_a_slice_whose_gate_is_off_replaces_nobody() -> None:
-    """E22: Kueue still pins it, so the gate is on in the cluster."""
-    gate = {"ElasticJobsViaWorkloadSlices": False}
-    objects = said(dump(configuration(featureGates=gate)), PINNED + "default, more words")
-    name = "kueue.x-k8s.io/workload-slice-replacement-for"
-    objects["Workload pending"]["metadata"]["annotations"] = {name: "ns/one"}
-    assert found(solved(objects)) == [("slices", "contradiction")]
-
-
-@pytest.mark.parametrize("pods", [True, False])
-def test_a_workload_that_others_of_its_cycle_overtake(*, pods: bool) -> None:
-    """E23: once it is competition; with pods covered it may be for ever."""
-    objects = dump(configuration())
-    if pods:
-        group = objects["ClusterQueue a"]["spec"]["resourceGroups"][0]
-        group["coveredResources"].append("pods")
-        group["flavors"][0]["resources"].append({"name": "pods", "nominalQuota": "9"})
-    text = "Workload no longer fits after processing another workload"
-    plan = solved(said(objects, text))
-    assert ("waits for ever" in "\n".join(plan.notes)) == pods
-    assert "no longer fits after another workload of its cycle" in "\n".join(plan.notes)
-    assert (plan.status, plan.coverage) == ("optimal", ())
-
-
-def test_a_workload_whose_victims_others_want_too() -> None:
-    """E24."""
-    text = "Workload has overlapping preemption targets with another workload"
-    plan = solved(said(dump(configuration()), text))
-    assert "has victims in common with ns/pending" in "\n".join(plan.notes)
-    assert (plan.status, plan.coverage) == ("optimal", ())
-
-
-@pytest.mark.parametrize(
-    ("reason", "status", "noted"),
-    [
-        ("Preempted", "True", True),
-        ("Preempted", "False", False),
-        ("PodsReadyTimeout", "True", False),
-    ],
-)
-def test_a_victim_that_is_on_its_way(reason: str, status: str, *, noted: bool) -> None:
-    """E27: it still holds quota, goes first, and costs nothing more."""
-    objects = dump(configuration())
-    leaving = condition("Evicted", status, "preempted", reason)
-    objects["Workload two"]["status"]["conditions"].append(leaving)
-    plan = solved(objects)
-    words = (
-        "ns/two is being preempted already and holds quota until the pods are gone: Kueue takes it"
-    )
-    assert any(words in note for note in plan.notes) == noted
-    assert plan.status == "optimal"
-
-
-def test_quota_that_is_held_of_a_flavor_that_the_queue_no_longer_has() -> None:
-    """E28: of all queues of the tree, and of no other."""
-    objects = dump(configuration(), queue("b", 4, cohort="c"), queue("z", 4))
-    objects["ClusterQueue a"]["spec"]["cohortName"] = "c"
-    for name, place in (("one", "a"), ("two", "b")):
-        admission = objects[f"Workload {name}"]["status"]["admission"]
-        admission["clusterQueue"] = place
-        admission["podSetAssignments"][0]["flavors"]["gpu"] = "old"
-    plan = solved(objects)
-    notes = [note for note in plan.notes if "no quota any more" in note]
-    assert len(notes) == 2
-    assert "ns/one holds 2 gpu of flavor old, for which ClusterQueue a has" in notes[0]
-    assert "ns/two holds 2 gpu of flavor old, for which ClusterQueue b has" in notes[1]
-    objects["Workload two"]["status"]["admission"]["clusterQueue"] = "z"
-    assert sum("no quota any more" in note for note in solved(objects).notes) == 1
-
-
-def test_cohorts_in_a_circle_are_no_end_of_looking() -> None:
-    objects = dump(configuration(), queue("b", 4, cohort="y"))
-    objects["ClusterQueue a"]["spec"]["cohortName"] = "x"
-    for name, parent in (("x", "y"), ("y", "x")):
-        objects[f"Cohort {name}"] = {
-            "apiVersion": "kueue.x-k8s.io/v1beta2",
-            "kind": "Cohort",
-            "metadata": {"name": name},
-            "spec": {"parentName": parent},
-        }
-    assert solved(objects).status
-
-
-def test_pods_that_the_assignment_put_into_the_recorded_requests() -> None:
-    """E1: their number is set anew wherever a queue covers them, and tells nothing."""
-    assert solved(asking(dump(configuration()), gpu="2", pods="1")).coverage == ()
-
-
-@pytest.mark.parametrize(
-    "status",
-    [
-        {},
-        {"conditions": None, "resourceRequests": None},
-        {"conditions": [], "resourceRequests": []},
-        {"conditions": [{"type": "QuotaReserved", "status": "False"}]},
-        {"conditions": [{"type": "QuotaReserved", "status": "False", "message": None}]},
-        {"conditions": [{"type": "Evicted", "status": "True"}, {"type": "Preempted"}]},
-        {"resourceRequests": [{"name": "another", "resources": {"gpu": "7"}}]},
-        {"resourceRequests": [{"name": "main", "resources": None}]},
-        {"resourceRequests": [{"name": "main"}]},
-    ],
-)
-def test_what_is_not_there_is_no_evidence(status: Object) -> None:
-    """Fields that are missing, null or about things that are not there say nothing."""
-    objects = dump(configuration())
-    objects["Workload pending"]["status"] = status
-    objects["LocalQueue a"]["status"] = {"conditions": status.get("conditions")}
-    objects["ClusterQueue a"]["status"] = {"conditions": status.get("conditions")}
-    plan = solved(objects)
-    if status.get("resourceRequests") and status["resourceRequests"][0]["name"] == "main":
-        assert found(plan) == [("requests", "contradiction")]
-    else:
-        assert found(plan) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "insufficient unused quota for gpu in flavor default, many more needed",
-        "insufficient unused quota for , in flavor , , more needed",
-        "could not assign  flavor since the original workload is assigned: ",
-        "previously considered podsets requests () + current podset request ()",
-        "no longer fits",
-        "\u202e\x1b[2J",
-    ],
-)
-def test_words_of_another_release_are_no_evidence(text: str) -> None:
-    assert found(solved(said(dump(configuration()), text))) == []
-
-
-@pytest.mark.parametrize("published", [True, False])
-def test_fair_sharing_that_nobody_publishes_a_share_of(*, published: bool) -> None:
-    """E6: Kueue fills status.fairSharing wherever fair sharing is on."""
-    objects = dump(configuration(fairSharing={}))
-    share = {"fairSharing": {"weightedShare": 0}} if published else {}
-    objects["ClusterQueue a"]["status"] = {"pendingWorkloads": 1, **share}
-    plan = solved(objects)
-    noted = any("no ClusterQueue publishes a share" in note for note in plan.notes)
-    assert noted != published
-    assert plan.status == "optimal"

@@ -14,7 +14,6 @@ fair.py           the same under fair sharing
 greedy.py         whom Kueue itself evicts, classical
 assignment.py     Fit or Preempt, where every resource has one flavor
 afterwards.py     the objects once some have gone and somebody is admitted
-joint.py          several that wait: every order of serving them, every set in each step
 stability.py      who would preempt again after a set, classical
 terms.py          the disruption terms of a set
 budgets.py        what PodDisruptionBudgets permit

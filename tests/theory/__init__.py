@@ -1,1 +1,1 @@
-"""What docs/explanation/complexity.md proves, tried on small sizes."""
+"""What docs/explanation/complexity.md proves, on small sizes; flat cohorts on large ones."""

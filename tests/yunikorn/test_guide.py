@@ -9,7 +9,6 @@ import sys
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,8 +23,6 @@ from tests.yunikorn.recorded import NAMES, lines
 INSTANCES = ROOT / "instances" / "yunikorn"
 FOLDERS = sorted(path.name for path in INSTANCES.iterdir() if (path / "queues.yaml").exists())
 GUIDE = [name for name in FOLDERS if name.startswith("guide-")]
-
-Json = dict[str, Any]
 
 # Cores in use in each leaf queue, before and after.
 DOCUMENTED = {
@@ -151,11 +148,6 @@ def test_the_system_takes_from_both_tenants() -> None:
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_folder_reads_without_a_remark(name: str) -> None:
-    assert read_folder(name).notes == ()
-
-
-@pytest.mark.parametrize("name", FOLDERS)
 def test_the_dump_says_the_same_as_what_stands_beside_it(name: str) -> None:
     """queues.yaml, the configuration in the dump and its queue objects are of one cluster."""
     whole = read_folder(name)
@@ -257,36 +249,3 @@ def test_the_quickstart_waits_long_enough() -> None:
     assert ask.pod == "serving/ranker-2"
     assert (cluster.now - ask.request_time) // 10**9 == 240
     assert decision.triggered
-
-
-def test_the_quickstart_has_everybody() -> None:
-    cluster, _ = quickstart()
-    pods = running(cluster)
-    assert len(pods) == 56
-    assert len(cluster.nodes) == 5
-    assert Counter(application.queue_name for _, application in pods.values()) == {
-        "root.analytics.etl": 26,
-        "root.analytics.notebooks": 5,
-        "root.serving": 7,
-        "root.system": 10,
-        "root.training": 8,
-    }
-    opted_out = {pod for pod, (one, _) in pods.items() if one.opted_out}
-    assert {pod.partition("-")[0] for pod in opted_out} == {"notebooks/jupyter"}
-    assert sum(bool(one.required_node) for one, _ in pods.values()) == 10
-
-
-def test_no_node_of_the_quickstart_is_overfull() -> None:
-    cluster, _ = quickstart()
-    assert all(min(room.available.values()) >= 0 for room in cluster.nodes)
-
-
-def test_creation_times_on_a_node_of_the_quickstart_do_not_tie() -> None:
-    """What is equal in the core's order has no order in the core."""
-    cluster, _ = quickstart()
-    times = Counter(
-        (one.allocation_time, one.node_id)
-        for one, application in running(cluster).values()
-        if not one.required_node
-    )
-    assert max(times.values()) == 1

@@ -6,7 +6,7 @@ import planner
 from planner.plan.kueue import Plan
 from tests.cluster import PENDING, preempt
 from tests.conftest import FOR_EVER_S, TEST_ALL
-from tests.second_engine.flat import FlatCase, Held, random_case
+from tests.theory.flat import FlatCase, Held, random_case
 
 SMALL = range(1500 if TEST_ALL else 16)
 LARGE = range(12) if TEST_ALL else (0,)
