@@ -60,7 +60,7 @@ def _lines(field: str, label: Label, value: object, of: Sequence[Value]) -> Iter
         yield clean(f"{value}")
     elif label.role == "answer" and not of and value:
         yield free(called, f"{value}")
-    elif value not in (None, ""):
+    elif value not in (None, "") or label.absent:
         yield line(called, *of, _plain(label, value))
 
 
