@@ -77,15 +77,10 @@ class OfStates(option.Dumps):
     assume = option.assume
 
 
-class Tabular(option.Saved):
-    """A result that may be a table of values."""
-
-    style = option.style(option.TABLE_FORMATS)
-
-
-class Options(Batch, OfStates, Tabular):
+class Options(Batch, OfStates, option.Saved):
     """What `planner audit` is given."""
 
+    style = option.style(option.TABLE_FORMATS)
     objectives = value.several(
         "--objective NAME",
         option.profile,

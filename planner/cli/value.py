@@ -83,11 +83,14 @@ def _in_seconds(value: object) -> Any:  # noqa: ANN401 - click's
 
 Bound = TypeVar("Bound", int, float)
 Range = click.IntRange | click.FloatRange
+Param = click.Parameter | None
+Context = click.Context | None
 
 
-def _converted(convert: Callable[..., Bound], given: Range, of: str, *words: Any) -> Bound:  # noqa: ANN401
+def _converted(
+    convert: Callable[..., Bound], given: Range, of: str, text: object, where: tuple[Param, Context]
+) -> Bound:
     """Read a number, which may be a duration if it is ``of`` seconds; refuse one beyond bounds."""
-    text, *where = words
     with suppress(click.BadParameter):
         found = convert(_in_seconds(text) if of else text, *where)
         if not math.isnan(found):  # for click this is within all bounds
@@ -105,9 +108,9 @@ class Whole(click.IntRange):
         super().__init__(least, most)
         self._of = of
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> int:  # noqa: ANN401 - click's
+    def convert(self, value: Any, param: Param, ctx: Context) -> int:  # noqa: ANN401 - click's
         """Read the number."""
-        return int(_converted(super().convert, self, self._of, value, param, ctx))
+        return int(_converted(super().convert, self, self._of, value, (param, ctx)))
 
     def _describe_range(self) -> str:
         """Return the bounds for the help, which has none where there are none."""
@@ -121,9 +124,9 @@ class Number(click.FloatRange):
         super().__init__(least, most)
         self._of = of
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:  # noqa: ANN401 - click's
+    def convert(self, value: Any, param: Param, ctx: Context) -> float:  # noqa: ANN401 - click's
         """Read the number."""
-        return _converted(super().convert, self, self._of, value, param, ctx)
+        return _converted(super().convert, self, self._of, value, (param, ctx))
 
 
 def _between(least: float | None, most: float | None) -> str:

@@ -60,7 +60,7 @@ def _lines(field: str, label: Label, value: object, of: Sequence[Value]) -> Iter
         yield clean(f"{value}")
     elif label.role == "answer" and not of and value:
         yield free(called, f"{value}")
-    elif value not in (None, ""):
+    elif value not in (None, "") or label.absent:
         yield line(called, *of, _plain(label, value))
 
 
@@ -94,8 +94,8 @@ def row_lines(called: str, record: Record, *of: Value, **more: Value) -> Iterato
             yield from _lines(field, label, value, whose)
 
 
-def _plain(label: Label, value: Any) -> Value:  # noqa: ANN401 - of any field
-    if label.role == "list" and value is not None:
+def _plain(label: Label, value: object) -> Value:
+    if label.role == "list" and isinstance(value, tuple):
         value = Repeated(map(str, value)) if label.plain else ",".join(value) or None
     if value is None:
         return label.absent or None
@@ -104,7 +104,7 @@ def _plain(label: Label, value: Any) -> Value:  # noqa: ANN401 - of any field
     return moment(value) if isinstance(value, datetime) else cast("Value", value)
 
 
-def labelled_cell(label: Label, value: Any) -> Cell:  # noqa: ANN401 - of any field
+def labelled_cell(label: Label, value: object) -> Cell:
     """Return the value of a field as a cell."""
     if label.said:
         said, tone = label.said[value]

@@ -127,5 +127,5 @@ def test_an_explanation_names_it() -> None:
 @pytest.mark.usefixtures("new_law")
 def test_the_list_of_laws_has_it() -> None:
     lines = call("laws", "--format", "plain").stdout.splitlines()
-    (found,) = [line for line in lines if line.startswith("law XX-01 ")]
+    (found,) = [line for line in lines if line.split()[:2] == ["law", "XX-01"]]
     assert f'title="{SPARES_A_QUEUE.title}"' in found

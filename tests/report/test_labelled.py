@@ -17,7 +17,18 @@ class Room(Record):
     wakes_s: Annotated[int | None, Label("Wakes", unit="s", plain="wakes")] = None
     word: Annotated[str, Label("Word", "text")] = ""
     guests: Annotated[tuple[str, ...], Label(role="name")] = ()
+    keys: Annotated[tuple[str, ...], Label("Keys", "count")] = ()
+    colors: Annotated[tuple[str, ...], Label("Colors", "list", absent="none")] = ()
+    costs: Annotated[dict[str, int], Label(role="list")] = {}
+    leaks: Annotated[int, Label("Leaks", unit="times")] = 0
     inside: str = "dust"
+
+
+class Bill(Record):
+    """Totals, with parts by name."""
+
+    nights: Annotated[int, Label()]
+    meals: Annotated[dict[str, int], Label(plain="meal")]
 
 
 class Inn(Record):
@@ -25,7 +36,9 @@ class Inn(Record):
 
     name: Annotated[str, Label("Inn", "title")]
     state: Annotated[str, Label("Now", "verdict", said={"open": ("Come in", "good")})]
+    bill: Annotated[Bill, Label(plain="total", role="totals")]
     rooms: Annotated[tuple[Room, ...], Label("Rooms", unit="room")]
+    walks: Annotated[tuple[Room, ...], Label(role="numbered")] = ()
     rules: Annotated[tuple[str, ...], Label("Rules", "caution")] = ()
     mood: Annotated[str, Label()] = "calm"
 
@@ -33,10 +46,12 @@ class Inn(Record):
 INN = Inn(
     name="ns/oak",
     state="open",
+    bill=Bill(nights=3, meals={"soup": 2, "cake": 1}),
     rooms=(
-        Room(number="1", beds=1200, wakes_s=3600, guests=("ann", "bob")),
-        Room(number="2", beds=0, word="no view"),
+        Room(number="1", beds=1200, wakes_s=3600, guests=("ann", "bob"), keys=("a", "b")),
+        Room(number="2", beds=0, word="no view", colors=("red", "blue"), costs={"light": 4}),
     ),
+    walks=(Room(number="9", beds=1, guests=("cid",)),),
     rules=("no dogs",),
 )
 
@@ -58,4 +73,5 @@ def test_a_schema_has_the_titles_of_labels() -> None:
 
 def test_facts_of_one_record_are_told_by_title() -> None:
     told = [(title, cell.text) for title, cell in labelled_facts(INN.rooms[0])]
-    assert told == [("Room", "1"), ("Beds", "1,200"), ("Wakes", "1h")]
+    numbers = [("Room", "1"), ("Beds", "1,200"), ("Wakes", "1h"), ("Keys", "2"), ("Leaks", "-")]
+    assert told == numbers

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Final, Generic, Literal, TypeVar, get_args
 
 from pydantic import GetPydanticSchema
 from pydantic_core.core_schema import literal_schema
 
 from planner.plan.base import Record
-from planner.plan.label import Label
+from planner.plan.label import Label, Tone
 from planner.scheduler import schedulers
 from planner.wing import rule_sets
 
 Outcome = Literal["failed", "bug", "timeout", "out-of-memory", "killed"]
+TONES: Final[dict[str, Tone]] = dict.fromkeys(get_args(Outcome), "bad")
 RowT = TypeVar("RowT", bound=Record)
 
 Rules = Annotated[
@@ -36,7 +37,7 @@ class Failure(Record):
 
     state: Annotated[str, Label("State", "key")]
     pending: Annotated[str | None, Label("Preemptor", "key", below="state")] = None
-    outcome: Annotated[Outcome, Label("Outcome")] = "failed"
+    outcome: Annotated[Outcome, Label("Outcome", tones=TONES)] = "failed"
     detail: Annotated[str, Label("Why", "text")]
 
 

@@ -23,7 +23,7 @@ from planner.cli.exit_code import INTERRUPTED, OPTIMAL
 from planner.cli.option import define
 from planner.errors import InputError
 from planner.operations.cli.kueue_snapshot import OfCluster
-from planner.operations.cli.serve import Bounded
+from planner.operations.cli.serve import WithinBounds
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
@@ -45,7 +45,7 @@ OF_CLUSTER: Final = (
 CHILD: Final = "planner.operations.cli.kueue_mcp_answer"
 
 
-class Options(Bounded, OfCluster):
+class Options(WithinBounds, OfCluster):
     """What `planner mcp` is given."""
 
     states = value.arguments("[STATE]...")

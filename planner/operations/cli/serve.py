@@ -17,7 +17,7 @@ EXAMPLE: Final = 1
 """The seed of the small cluster that the page offers: Kueue evicts four there, and one would do."""
 
 
-class Bounded(CommandLine):
+class WithinBounds(CommandLine):
     """The bounds of each answer to another program."""
 
     seconds = value.one(
@@ -34,7 +34,7 @@ class Bounded(CommandLine):
     )
 
 
-class Options(Bounded):
+class Options(WithinBounds):
     """What `planner serve` is given."""
 
     state = value.optional_argument("[STATE]")

@@ -15,16 +15,11 @@ from planner.cli.option import define
 from planner.cli.output import say
 
 
-class Tabled(option.Saved):
-    """Where a row for each answer goes."""
+class Options(Batch, option.Saved):
+    """What `planner bench` is given."""
 
     table = Drawn.table
     style = Drawn.style
-
-
-class Options(Batch, Tabled):
-    """What `planner bench` is given."""
-
     suite = value.argument("SUITE", click.Path(path_type=Path))
     quick = value.flag("--quick", "Only the cases of the quick run, with less effort.")
     rivals = value.several(

@@ -76,7 +76,7 @@ def test_the_optimum_decides_instead() -> None:
     result = call("simulate", LOOP, "--decider", "optimum")
     assert result.exit_code == 1
     told(result.stdout)
-    assert "total_evictions  5" in result.stdout
+    assert " evictions=5 " in result.stdout
 
 
 def test_time_is_over_for_the_optimum() -> None:

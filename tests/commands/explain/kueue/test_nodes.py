@@ -264,7 +264,8 @@ def test_every_format_has_it() -> None:
         waits(pods("main", 4, FOUR, ONE_RACK)),
     )
     plain = render(answer, "plain", color=False, width=100)
-    assert "domain           r1 flavor=default holds=3 empty=4 lacks=1 candidates=ns/a" in plain
+    assert "domain           default r1 domain=r1 holds=3 empty=4 lacks=1 used=no " in plain
+    assert "candidates       default r1 victim=ns/a proved=yes" in plain
     for style in ("terminal", "markdown", "html"):
         text = render(answer, style, color=False, width=100)
         assert "main: 4 slots of 4 gpu, required in one rack, in flavor default" in text
