@@ -9,20 +9,17 @@ from math import gcd
 from typing import Final
 
 from planner.case.kueue import Case
-from planner.commands.explain.inquiry import HIGHEST_PRIORITY, Edit, Explainer, minimal
+from planner.commands.explain.inquiry import HIGHEST_PRIORITY, Edit, Explainer
 from planner.commands.explain.kueue.record import Shortfall
-from planner.commands.explain.record import Change
 from planner.laws import Law, Register, in_drop_order
 from planner.laws import kueue as laws
 from planner.models.kueue.formulation import Columns, build_classes
 from planner.models.kueue.laws import assemble, attempts, eligible, restricted_while_borrowing
+from planner.models.shared.builder import Builder
 from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import NANO, UNLIMITED, format_quantity, format_units, is_milli
-from planner.solver.deadline import Deadline
-from planner.solver.engine import run
 from planner.solver.kueue.planning import Planning
-from planner.solver.run import Outcome
 
 WORDS: Final[Register[Callable[[Problem], str]]] = Register()
 """What a law says of a problem, with its numbers, by the law's id."""
@@ -34,25 +31,18 @@ def laws_of(problem: Problem) -> tuple[Law, ...]:
     return (*in_drop_order(problem.rules), *placed)
 
 
-def minimal_clash(problem: Problem, deadline: Deadline) -> tuple[set[str], bool]:
-    """Return the ids of a minimal clashing set, and whether it is proved to be one.
+def stated(problem: Problem, without: set[str]) -> Builder:
+    """Return the model of a problem without some laws.
 
     Shares are compared in integers, where Kueue rounds: at equal shares this may call a set
     possible that Kueue refuses.
     """
-    droppable, restricted = laws_of(problem), restricted_while_borrowing(problem)
-
-    def feasible(kept: set[str]) -> Outcome:
-        without = {law.id for law in droppable} - kept
-        allowed = eligible(problem, without)
-        # No costs to split classes by: any victim set will do here.
-        columns = Columns(problem, build_classes(problem, allowed, restricted, []), restricted)
-        both = laws.KQ_ATTEMPT.id in without and problem.fair is None
-        permitted = (True, False) if both else attempts(problem, allowed)
-        formulation = assemble(problem, columns, permitted, without)
-        return run(formulation.builder, None, deadline).outcome
-
-    return minimal(droppable, feasible)
+    allowed, restricted = eligible(problem, without), restricted_while_borrowing(problem)
+    # No costs to split classes by: any victim set will do here.
+    columns = Columns(problem, build_classes(problem, allowed, restricted, []), restricted)
+    both = laws.KQ_ATTEMPT.id in without and problem.fair is None
+    permitted = (True, False) if both else attempts(problem, allowed)
+    return assemble(problem, columns, permitted, without).builder
 
 
 def shortfalls(planning: Planning) -> Iterator[Shortfall]:
@@ -228,15 +218,15 @@ MOST_WEIGHT: Final = 10**6
 KueueExplainer = Explainer[Planning, Plan]
 
 
-def smallest_changes(inquiry: KueueExplainer) -> tuple[tuple[Change, ...], bool]:
-    """Return every single change that works, and whether all were tried.
+def helpful(inquiry: KueueExplainer) -> tuple[Iterator[Edit], bool]:
+    """Return every single edit that works, and whether edits are tried at all.
 
     A number changes by the smallest step up; of a policy all values but Never are tried, and every
     one that works is returned. For an inactive queue nothing is tried.
     """
     case = inquiry.planning.case
     if case.cluster_queue in case.snapshot.inactive:
-        return (), False
+        return iter(()), False
     is_on = case.snapshot.configuration.gate
     switched = {True: ("true", "false"), False: ("false", "true")}
     gates = (Edit(f"configuration.featureGates.{one}", *switched[is_on(one)]) for one in GATES)
@@ -244,7 +234,7 @@ def smallest_changes(inquiry: KueueExplainer) -> tuple[tuple[Change, ...], bool]
         *(_priorities(inquiry), _policies(inquiry), _quotas(inquiry), _weights(inquiry)),
         inquiry.working(*gates),
     )
-    return inquiry.proved(chain.from_iterable(searches))
+    return chain.from_iterable(searches), True
 
 
 def _priorities(inquiry: KueueExplainer) -> Iterator[Edit]:
@@ -297,15 +287,13 @@ def _weights(inquiry: KueueExplainer) -> Iterator[Edit]:
     names = {one.name for one in cohorts}
     known |= {node: "cohort" for node in problem.path[1:-1] if problem.names[node] in names}
     for node, kind in known.items():
-        path = f"{kind}/{problem.names[node]}.fairSharing.weight"
-        now = problem.fair.weight_nano[node]
-
-        def at(number: int, path: str = path, now: int = now) -> Edit:
-            before, after, step = map(format_quantity, (now, now + number * MILLI, number * MILLI))
-            return Edit(path, before, after, f"+{step}")
-
-        if found := inquiry.first(at, MOST_WEIGHT):
-            yield at(found)
+        yield from inquiry.raised(
+            f"{kind}/{problem.names[node]}.fairSharing.weight",
+            problem.fair.weight_nano[node],
+            MILLI.__mul__,
+            MOST_WEIGHT,
+            write=format_quantity,
+        )
 
 
 def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:
@@ -342,15 +330,11 @@ def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[
         amounts += (one.usage.get(fr, 0) for one in snapshot.admitted.get(node, ()))
     grain = max(1, gcd(*amounts)) if case.problem.fair is None else 1
 
-    def at(units: int) -> Edit:
-        before, after = (
-            format_units(amount // unit, resource) if amount % unit == 0 else f"{amount}n"
-            for amount in (nano, nano + units * unit)
-        )
-        return Edit(path, before, after, f"+{format_units(units, resource)}")
+    def write(amount: int) -> str:
+        return f"{amount}n" if amount % unit else format_units(amount // unit, resource)
 
-    def units(number: int) -> int:
-        return number if grain == 1 else number // 2 * grain + number % 2
+    def more(number: int) -> int:
+        return unit * (number if grain == 1 else number // 2 * grain + number % 2)
 
     # More quota than all that is used and asked for together changes nothing.
     queue, usage = case.preemptor.queue, snapshot.usage
@@ -360,6 +344,4 @@ def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[
     if grain > 1:
         multiples, rest = divmod(still_short, grain)
         most, still_short = -(-most // grain) * 2, multiples * 2 + min(rest, 1)
-    found = inquiry.first(lambda number: at(units(number)), still_short, most)
-    if found is not None:
-        yield at(units(found))
+    yield from inquiry.raised(path, nano, more, still_short, most, write=write)

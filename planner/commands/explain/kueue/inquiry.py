@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from planner.commands.explain.inquiry import in_words
+from planner.commands.explain.inquiry import Clashing
 from planner.commands.explain.kueue import clash
 from planner.commands.explain.kueue.nodes import in_short, on_nodes
 from planner.commands.explain.kueue.record import Clash, Explanation, PastEviction, Standing
@@ -215,7 +215,10 @@ def _own(problem: Problem) -> str:
 class KueueInquiry(clash.KueueExplainer):
     """One pending workload of Kueue with its optimal plan, to ask questions about."""
 
+    clashes = Clash
     settled = staticmethod(settled)
+    shortfalls = staticmethod(clash.shortfalls)
+    helpful = staticmethod(clash.helpful)
     prepare = staticmethod(prepare)
     excluded_by = staticmethod(excluded_by)
 
@@ -265,19 +268,14 @@ class KueueInquiry(clash.KueueExplainer):
             usage=described.usage if described else (),
         )
 
-    def clash(self) -> Clash:
-        """Return why there is no plan, and which changes would make one exist."""
+    @property
+    def clashing(self) -> Clashing:
+        """The laws that can be dropped; none where no flavor can be assigned."""
         problem = self.planning.problem
-        ids, proved = set[str](), True
-        if self.searched:
-            ids, proved = clash.minimal_clash(problem, self.deadline)
-        changes, tried_all = clash.smallest_changes(self)
-        return Clash(
-            laws=in_words(clash.laws_of(problem), ids, clash.WORDS, problem),
-            proved=proved,
-            shortfalls=tuple(clash.shortfalls(self.planning)),
-            changes=changes,
-            tried_all=tried_all,
+        return (
+            clash.laws_of(problem) if self.searched else (),
+            partial(clash.stated, problem),
+            lambda law: LawInWords.said(law, clash.WORDS, problem),
         )
 
     def explanation(
