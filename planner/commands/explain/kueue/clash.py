@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice, product
 from math import gcd
 from typing import Final
@@ -11,7 +11,7 @@ from typing import Final
 from planner.case.kueue import Case
 from planner.commands.explain.inquiry import HIGHEST_PRIORITY, Edit, Explainer
 from planner.commands.explain.kueue.record import Shortfall
-from planner.laws import Law, Register, in_drop_order
+from planner.laws import Law, in_drop_order
 from planner.laws import kueue as laws
 from planner.models.kueue.formulation import Columns, build_classes
 from planner.models.kueue.laws import assemble, attempts, eligible, restricted_while_borrowing
@@ -20,9 +20,6 @@ from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import NANO, UNLIMITED, format_quantity, format_units, is_milli
 from planner.solver.kueue.planning import Planning
-
-WORDS: Final[Register[Callable[[Problem], str]]] = Register()
-"""What a law says of a problem, with its numbers, by the law's id."""
 
 
 def laws_of(problem: Problem) -> tuple[Law, ...]:
@@ -104,103 +101,6 @@ def _shortfall(
         most=most,
         text=text,
     )
-
-
-@WORDS.of(laws.KQ_FITS, laws.FS_FITS)
-def _fits(problem: Problem) -> str:
-    short = [
-        f"{format_units(problem.request[fr] - problem.available[fr], problem.frs[fr].resource)} "
-        f"{problem.frs[fr]}"
-        for fr in problem.requested
-        if problem.request[fr] > max(0, problem.available[fr])
-    ]
-    return f"{' and '.join(short)} must be freed"
-
-
-@WORDS.of(laws.KT_ROOM)
-def _room(problem: Problem) -> str:
-    rooms = () if problem.places is None else problem.places.rooms
-    return f"the nodes must have room for {' and '.join(room.name for room in rooms)}"
-
-
-def _protected(problem: Problem, *equal: Law) -> int:
-    """Count the workloads that one law alone excludes; ``equal`` is that law in each rule set."""
-    return int((eligible(problem, {law.id for law in equal}) & ~eligible(problem)).sum())
-
-
-def _policy(field: str, value: str, count: int) -> str:
-    return f"{field} is {value}, which protects {_workloads(count)}"
-
-
-def _workloads(count: int, singular: str = "", plural: str = "") -> str:
-    """Return a number of workloads with the form of a verb that fits it, if any is given."""
-    noun, verb = ("workload", singular) if count == 1 else ("workloads", plural)
-    return f"{count} {noun} {verb}".rstrip()
-
-
-@WORDS.of(laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
-def _within(problem: Problem) -> str:
-    either = laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE
-    policy = problem.policy.within_cluster_queue
-    return _by_priority(problem, "withinClusterQueue", policy, *either)
-
-
-@WORDS.of(laws.KQ_RECLAIM, laws.FS_RECLAIM)
-def _reclaim(problem: Problem) -> str:
-    policy = problem.policy.reclaim_within_cohort
-    return _by_priority(problem, "reclaimWithinCohort", policy, laws.KQ_RECLAIM, laws.FS_RECLAIM)
-
-
-def _by_priority(problem: Problem, field: str, value: str, *equal: Law) -> str:
-    text, mine = _policy(field, value, _protected(problem, *equal)), problem.preemptor_priority
-    return text if value == "Never" else f"{text} (the preemptor has priority {mine})"
-
-
-@WORDS.of(laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED)
-def _holds(problem: Problem) -> str:
-    count = int((~problem.names_contested).sum())
-    return f"{_workloads(count, 'holds', 'hold')} nothing of what is short"
-
-
-@WORDS.of(laws.KQ_BORROW_WITHIN_COHORT)
-def _borrow(problem: Problem) -> str:
-    count = int((restricted_while_borrowing(problem) & eligible(problem)).sum())
-    borrow = problem.policy.borrow_within_cohort
-    limit = borrow.max_priority_threshold
-    most = "" if limit is None else f" up to maxPriorityThreshold {limit}"
-    return _policy("borrowWithinCohort", borrow.policy + most, count)
-
-
-@WORDS.of(laws.KQ_WITHOUT_BORROWING)
-def _without_borrowing(problem: Problem) -> str:
-    return f"ClusterQueue {problem.names[problem.own_queue]} must stay within its nominal quota"
-
-
-@WORDS.of(laws.KQ_ATTEMPT)
-def _attempt(problem: Problem) -> str:
-    made = attempts(problem, eligible(problem))
-    tried = " and ".join("with borrowing" if one else "without borrowing" for one in made)
-    return f"Kueue tries {tried} only"
-
-
-@WORDS.of(laws.KQ_OVER_QUOTA, laws.FS_BORROWING)
-def _over_quota(problem: Problem) -> str:
-    count = _protected(problem, laws.FS_BORROWING, laws.KQ_OVER_QUOTA)
-    text = "other queues and cohorts give only what is over their quota"
-    return f"{text}; {_workloads(count, 'is', 'are')} in one that is not" if count else text
-
-
-@WORDS.of(laws.FS_BORROWS_CONTESTED)
-def _borrows_contested(problem: Problem) -> str:
-    count = _protected(problem, laws.FS_BORROWS_CONTESTED)
-    return f"{_workloads(count, 'is', 'are')} in queues that borrow nothing of what is short"
-
-
-@WORDS.of(laws.FS_SHARES)
-def _shares(problem: Problem) -> str:
-    strategies = ", then ".join(problem.fair.strategies) if problem.fair else ""
-    side = f"the side of ClusterQueue {problem.names[problem.own_queue]}"
-    return f"with the request, {side} would be the more unfair ({strategies})"
 
 
 GATES: Final = (
