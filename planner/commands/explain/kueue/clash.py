@@ -230,12 +230,6 @@ def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[
         amounts += (one.usage.get(fr, 0) for one in snapshot.admitted.get(node, ()))
     grain = max(1, gcd(*amounts)) if case.problem.fair is None else 1
 
-    def write(amount: int) -> str:
-        return f"{amount}n" if amount % unit else format_units(amount // unit, resource)
-
-    def more(number: int) -> int:
-        return unit * (number if grain == 1 else number // 2 * grain + number % 2)
-
     # More quota than all that is used and asked for together changes nothing.
     queue, usage = case.preemptor.queue, snapshot.usage
     root = snapshot.tree.root(queue)
@@ -244,4 +238,10 @@ def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[
     if grain > 1:
         multiples, rest = divmod(still_short, grain)
         most, still_short = -(-most // grain) * 2, multiples * 2 + min(rest, 1)
-    yield from inquiry.raised(path, nano, more, still_short, most, write=write)
+    yield from inquiry.raised(
+        path,
+        nano,
+        lambda n: unit * (n if grain == 1 else n // 2 * grain + n % 2),
+        *(still_short, most),
+        write=lambda n: f"{n}n" if n % unit else format_units(n // unit, resource),
+    )

@@ -1,9 +1,9 @@
-"""What Kueue's laws say of a problem and of its workloads, with the numbers: a table of each."""
+"""What Kueue's laws say of a problem and of its workloads, with the numbers: a register of each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from planner.errors import InternalError
 from planner.laws import Law, Register
@@ -12,7 +12,10 @@ from planner.models.kueue.laws import attempts, eligible, restricted_while_borro
 from planner.problem.kueue import Problem
 from planner.quantity import format_units
 
-Word = TypeVar("Word", bound=Callable[..., str])
+OF_WORKLOAD: Final[Register[Callable[[Problem, int], str]]] = Register()
+"""By the id of a law, what it says of a workload that it forbids: of a problem and a position."""
+OF_PROBLEM: Final[Register[Callable[[Problem], str]]] = Register()
+"""By the id of a law, what it says of a problem in which it leaves no plan, with others."""
 NOBODY: Final = "Kueue looks for nobody to evict here"
 """What the laws about what is short say where nothing is: all of it fits, or can never fit."""
 
@@ -56,6 +59,7 @@ def _within_quota(problem: Problem, node: int, frs: Iterable[int]) -> str:
     return f"{kind} {problem.names[node]} is not over its quota: it uses {used}"
 
 
+@OF_WORKLOAD.of(laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED)
 def _holds_nothing(problem: Problem, position: int) -> str:
     if not problem.contested:
         return NOBODY
@@ -64,6 +68,7 @@ def _holds_nothing(problem: Problem, position: int) -> str:
     return f"{text}; it holds {_listed(problem, held)}" if held else text
 
 
+@OF_WORKLOAD.of(laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
 def _not_of_its_own(problem: Problem, position: int) -> str:
     policy, mine = problem.policy.within_cluster_queue, problem.preemptor_priority
     text, its = (
@@ -79,6 +84,7 @@ def _not_of_its_own(problem: Problem, position: int) -> str:
     return f"{text}: its priority {its} is the same, and it did not queue later"
 
 
+@OF_WORKLOAD.of(laws.KQ_RECLAIM, laws.FS_RECLAIM)
 def _not_of_others(problem: Problem, position: int) -> str:
     policy = problem.policy.reclaim_within_cohort
     text, its = f"reclaimWithinCohort of {_own(problem)} is {policy}", problem.priority[position]
@@ -87,6 +93,7 @@ def _not_of_others(problem: Problem, position: int) -> str:
     return f"{text}: its priority {its} is not below {problem.preemptor_priority}"
 
 
+@OF_WORKLOAD.of(laws.KQ_OVER_QUOTA, laws.FS_BORROWING)
 def _not_over_quota(problem: Problem, position: int) -> str:
     found = first_within_quota(problem, position)
     if found is None:
@@ -95,6 +102,7 @@ def _not_over_quota(problem: Problem, position: int) -> str:
     return _within_quota(problem, *found)
 
 
+@OF_WORKLOAD.of(laws.KQ_BORROW_WITHIN_COHORT)
 def _not_while_borrowing(problem: Problem, position: int) -> str:
     borrow, its = problem.policy.borrow_within_cohort, int(problem.priority[position])
     start = f"{_own(problem)} would have to borrow, and its borrowWithinCohort"
@@ -106,31 +114,13 @@ def _not_while_borrowing(problem: Problem, position: int) -> str:
     return f"{start} is LowerPriority: {text}"
 
 
+@OF_WORKLOAD.of(laws.FS_BORROWS_CONTESTED)
 def _borrows_nothing(problem: Problem, position: int) -> str:
     queue = int(problem.queue[position])
     return _within_quota(problem, queue, problem.contested) if problem.contested else NOBODY
 
 
-def _by_law(words: Mapping[tuple[Law, ...], Word]) -> Register[Word]:
-    register = Register[Word]()
-    for some, said in words.items():
-        register.of(*some)(said)
-    return register
-
-
-OF_WORKLOAD: Final = _by_law(
-    {
-        (laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED): _holds_nothing,
-        (laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE): _not_of_its_own,
-        (laws.KQ_RECLAIM, laws.FS_RECLAIM): _not_of_others,
-        (laws.FS_BORROWS_CONTESTED,): _borrows_nothing,
-        (laws.KQ_OVER_QUOTA, laws.FS_BORROWING): _not_over_quota,
-        (laws.KQ_BORROW_WITHIN_COHORT,): _not_while_borrowing,
-    }
-)
-"""By the id of a law, what it says of a workload that it forbids: of a problem and a position."""
-
-
+@OF_PROBLEM.of(laws.KQ_FITS, laws.FS_FITS)
 def _fits(problem: Problem) -> str:
     short = [
         f"{format_units(problem.request[fr] - problem.available[fr], problem.frs[fr].resource)} "
@@ -147,18 +137,53 @@ def _workloads(count: int, singular: str = "", plural: str = "") -> str:
     return f"{count} {noun} {verb}".rstrip()
 
 
-def _are_protected(problem: Problem, *equal: Law) -> tuple[int, str]:
+def _protected(problem: Problem, *equal: Law) -> int:
     """Count the workloads that one law alone excludes; ``equal`` is that law in each rule set."""
-    count = int((eligible(problem, {law.id for law in equal}) & ~eligible(problem)).sum())
-    return count, f"{_workloads(count, 'is', 'are')} in"
+    return int((eligible(problem, {law.id for law in equal}) & ~eligible(problem)).sum())
+
+
+@OF_PROBLEM.of(laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
+def _within(problem: Problem) -> str:
+    either = laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE
+    policy = problem.policy.within_cluster_queue
+    return _by_priority(problem, "withinClusterQueue", policy, *either)
+
+
+@OF_PROBLEM.of(laws.KQ_RECLAIM, laws.FS_RECLAIM)
+def _reclaim(problem: Problem) -> str:
+    policy = problem.policy.reclaim_within_cohort
+    return _by_priority(problem, "reclaimWithinCohort", policy, laws.KQ_RECLAIM, laws.FS_RECLAIM)
 
 
 def _by_priority(problem: Problem, field: str, value: str, *equal: Law) -> str:
-    count, _ = _are_protected(problem, *equal)
     mine = "" if value == "Never" else f" (the preemptor has priority {problem.preemptor_priority})"
-    return f"{field} is {value}, which protects {_workloads(count)}{mine}"
+    return f"{field} is {value}, which protects {_workloads(_protected(problem, *equal))}{mine}"
 
 
+@OF_PROBLEM.of(laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED)
+def _holds(problem: Problem) -> str:
+    count = int((~problem.names_contested).sum())
+    return f"{_workloads(count, 'holds', 'hold')} nothing of what is short"
+
+
+@OF_PROBLEM.of(laws.KQ_WITHOUT_BORROWING)
+def _without_borrowing(problem: Problem) -> str:
+    return f"{_own(problem)} must stay within its nominal quota"
+
+
+@OF_PROBLEM.of(laws.FS_BORROWS_CONTESTED)
+def _borrows_contested(problem: Problem) -> str:
+    are = _workloads(_protected(problem, laws.FS_BORROWS_CONTESTED), "is", "are")
+    return f"{are} in queues that borrow nothing of what is short"
+
+
+@OF_PROBLEM.of(laws.KT_ROOM)
+def _room(problem: Problem) -> str:
+    rooms = () if problem.places is None else problem.places.rooms
+    return f"the nodes must have room for {' and '.join(room.name for room in rooms)}"
+
+
+@OF_PROBLEM.of(laws.KQ_BORROW_WITHIN_COHORT)
 def _borrow(problem: Problem) -> str:
     borrow = problem.policy.borrow_within_cohort
     limit = borrow.max_priority_threshold
@@ -167,55 +192,21 @@ def _borrow(problem: Problem) -> str:
     return f"borrowWithinCohort is {borrow.policy}{most}, which protects {_workloads(count)}"
 
 
+@OF_PROBLEM.of(laws.KQ_ATTEMPT)
 def _attempts(problem: Problem) -> str:
     made = attempts(problem, eligible(problem))
     tried = " and ".join("with borrowing" if one else "without borrowing" for one in made)
     return f"Kueue tries {tried} only"
 
 
+@OF_PROBLEM.of(laws.KQ_OVER_QUOTA, laws.FS_BORROWING)
 def _over_quota(problem: Problem) -> str:
-    count, are = _are_protected(problem, laws.FS_BORROWING, laws.KQ_OVER_QUOTA)
+    count = _protected(problem, laws.FS_BORROWING, laws.KQ_OVER_QUOTA)
     text = "other queues and cohorts give only what is over their quota"
-    return f"{text}; {are} one that is not" if count else text
+    return f"{text}; {_workloads(count, 'is', 'are')} in one that is not" if count else text
 
 
+@OF_PROBLEM.of(laws.FS_SHARES)
 def _shares(problem: Problem) -> str:
     strategies = ", then ".join(problem.fair.strategies) if problem.fair else ""
     return f"with the request, the side of {_own(problem)} would be the more unfair ({strategies})"
-
-
-_WITHIN, _RECLAIM = (
-    (laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE),
-    (laws.KQ_RECLAIM, laws.FS_RECLAIM),
-)
-OF_PROBLEM: Final = _by_law(
-    {
-        (laws.KQ_FITS, laws.FS_FITS): _fits,
-        (laws.KT_ROOM,): lambda problem: (
-            "the nodes must have room for "
-            + " and ".join(room.name for room in (problem.places.rooms if problem.places else ()))
-        ),
-        _WITHIN: lambda problem: _by_priority(
-            problem, "withinClusterQueue", problem.policy.within_cluster_queue, *_WITHIN
-        ),
-        _RECLAIM: lambda problem: _by_priority(
-            problem, "reclaimWithinCohort", problem.policy.reclaim_within_cohort, *_RECLAIM
-        ),
-        (laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED): lambda problem: (
-            f"{_workloads(int((~problem.names_contested).sum()), 'holds', 'hold')} "
-            "nothing of what is short"
-        ),
-        (laws.KQ_BORROW_WITHIN_COHORT,): _borrow,
-        (laws.KQ_WITHOUT_BORROWING,): lambda problem: (
-            f"{_own(problem)} must stay within its nominal quota"
-        ),
-        (laws.KQ_ATTEMPT,): _attempts,
-        (laws.KQ_OVER_QUOTA, laws.FS_BORROWING): _over_quota,
-        (laws.FS_BORROWS_CONTESTED,): lambda problem: (
-            _are_protected(problem, laws.FS_BORROWS_CONTESTED)[1]
-            + " queues that borrow nothing of what is short"
-        ),
-        (laws.FS_SHARES,): _shares,
-    }
-)
-"""By the id of a law, what it says of a problem in which it leaves no plan, with others."""

@@ -162,9 +162,7 @@ def _enlarged(
         amounts += [resource.get(t, 0) for resource in known if resource]
     grain = max(1, gcd(*amounts))
 
-    def write(units: int) -> str:
-        return format_yunikorn_quantity(units, t)
-
+    write = partial(format_yunikorn_quantity, resource=t)
     return inquiry.raised(path, now, grain.__mul__, -(-most // grain), write=write)
 
 
