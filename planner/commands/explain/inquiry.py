@@ -21,17 +21,20 @@ from planner.commands.explain.record import (
     Change,
     CommonClash,
     CommonExplanation,
+    CommonShortfall,
     CommonStanding,
     LawInWords,
     Question,
 )
-from planner.commands.whatif.edit import edit
+from planner.commands.whatif.edit import ABSENT, edit
 from planner.laws import Law
+from planner.models.shared.builder import Builder
 from planner.objective.profiles import NAMED, Profile, value_in
 from planner.plan import AnyPlan
 from planner.quantity import plural
 from planner.scheduler import scheduler_of
 from planner.solver.deadline import Deadline
+from planner.solver.engine import run
 from planner.solver.finder import find_any
 from planner.solver.search import Outcome, Search
 from planner.solver.start import AnyPlanning, Given, solve, start
@@ -41,13 +44,18 @@ Problem = TypeVar("Problem")
 PlanT = TypeVar("PlanT", bound=AnyPlan)
 
 
-def minimal(laws: Sequence[Law], feasible: Callable[[set[str]], Outcome]) -> tuple[set[str], bool]:
+def minimal_clash(
+    laws: Sequence[Law], stated: Callable[[set[str]], Builder], deadline: Deadline
+) -> tuple[set[str], bool]:
     """Return the ids of a minimal clashing set, and whether it is proved to be one.
 
     It is empty where all laws together do permit a victim set: only rounding is then in the way.
-    Laws are dropped in their order; ``feasible`` says whether any victim set keeps the laws that it
-    is given, whatever the other laws say.
+    Laws are dropped in their order; ``stated`` returns the model without the laws of some ids.
     """
+
+    def feasible(ids: set[str]) -> Outcome:
+        return run(stated({law.id for law in laws} - ids), None, deadline).outcome
+
     kept = {law.id for law in laws}
     outcome = feasible(kept)
     if outcome != "infeasible":
@@ -60,17 +68,6 @@ def minimal(laws: Sequence[Law], feasible: Callable[[set[str]], Outcome]) -> tup
         # A law that is not decided in time is kept: the set clashes, but may not be minimal.
         proved = proved and outcome in {"infeasible", "optimal"}
     return kept, proved
-
-
-def in_words(
-    laws: Sequence[Law],
-    ids: set[str],
-    words: Mapping[str, Callable[[Problem], str]],
-    problem: Problem,
-) -> tuple[LawInWords, ...]:
-    """Return clashing laws in the order of their ids, with what each says of a problem."""
-    clashing = sorted((law for law in laws if law.id in ids), key=lambda law: law.id)
-    return tuple(LawInWords.said(law, words, problem) for law in clashing)
 
 
 HIGHEST_PRIORITY: Final = 2**31 - 1
@@ -105,6 +102,10 @@ class Bounds(NamedTuple):
     last_resort: bool = False
 
 
+Clashing = tuple[Sequence[Law], Callable[[set[str]], Builder], Callable[[Law], LawInWords]]
+"""Laws in the order of dropping, the model without some of them, and what each says here."""
+
+
 class Explainer(ABC, Generic[PlanningT, PlanT]):
     """One pending workload with its optimal plan, for further searches and for changed states.
 
@@ -113,7 +114,10 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
     ``excluded_by`` the first law that excludes a position by itself.
     """
 
+    clashes: type[CommonClash[Any]]
     settled: Callable[[Any], tuple[str, str] | None]
+    shortfalls: Callable[[Any], Iterable[CommonShortfall]]
+    helpful: Callable[[Any], tuple[Iterator[Edit], bool]]
     prepare: Callable[..., Search]
     excluded_by: Callable[[Any, int], LawInWords | None]
 
@@ -200,9 +204,25 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
     def seen(self, key: str) -> CommonStanding:
         """Return its standing, with ``by_scheduler`` and ``by_plan`` not yet filled in."""
 
+    @property
     @abstractmethod
+    def clashing(self) -> Clashing:
+        """The laws that can be dropped; none where no law is at fault."""
+
     def clash(self) -> CommonClash[Any]:
         """Return why there is no plan, and which changes would make one exist."""
+        laws, stated, said = self.clashing
+        ids, proved = minimal_clash(laws, stated, self.deadline) if laws else (set[str](), True)
+        edits, all_kinds = self.helpful(self)
+        changes, in_time = self.proved(edits)
+        named = sorted((law for law in laws if law.id in ids), key=lambda law: law.id)
+        return self.clashes(
+            laws=tuple(map(said, named)),
+            proved=proved,
+            shortfalls=tuple(self.shortfalls(self.planning)),
+            changes=changes,
+            tried_all=in_time and all_kinds,
+        )
 
     def answer(
         self, question: Question, text: str, standings: tuple[Any, ...] = (), **found: object
@@ -242,12 +262,25 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         """Yield the edits that make a plan exist."""
         return (one for one in edits if self.makes_plan(one.text))
 
-    def first(self, at: Callable[[int], Edit], *tops: int) -> int | None:
-        """Return a number from 1 to a top whose edit works while that of the number below fails.
+    def raised(
+        self,
+        path: str,
+        now: int | None,
+        more: Callable[[int], int],
+        *tops: int,
+        write: Callable[[int], str] = str,
+    ) -> Iterator[Edit]:
+        """Yield the smallest step up of a value that works while the step before it fails.
 
-        It is found by bisection below the first of the rising ``tops`` whose edit works; ``None``
-        if none of them works, or time is up before it is found.
+        ``more`` returns the amounts to add, by a number from 1 to a top. The number is found by
+        bisection below the first of the rising ``tops`` that works; nothing is yielded if none of
+        them works, or time is up before it is found. ``write`` says how a value reads.
         """
+
+        def at(number: int) -> Edit:
+            before, step = ABSENT if now is None else write(now), more(number)
+            return Edit(path, before, write((now or 0) + step), f"+{write(step)}")
+
         low = 0
         for high in tops:
             if high > low:
@@ -255,13 +288,14 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
                     break
                 low = high
         else:
-            return None
+            return
         # An edit that works is taken to work for larger numbers, up to its top; that of the number
         # below was tried and does not, or the number is 0, the state as it is.
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if self.makes_plan(at(middle).text) else (middle, high)
-        return None if self.deadline.passed else high
+        if not self.deadline.passed:
+            yield at(high)
 
     def proved(self, edits: Iterable[Edit]) -> tuple[tuple[Change, ...], bool]:
         """Return the edits after which a plan is found in time, and whether all were tried."""

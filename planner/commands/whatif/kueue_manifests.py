@@ -188,14 +188,6 @@ class Manifest(NamedTuple):
     priority_class: str = ""
 
 
-def _pod(at: At) -> Iterator[Pods]:
-    yield at.pods(MAIN, 1)
-
-
-def _pod_template(at: At) -> Iterator[Pods]:
-    yield (at / "template").pods(MAIN, 1)
-
-
 def _job(at: At) -> Iterator[Pods]:
     spec, key = at / "spec", MIN_PARALLELISM
     count, text = spec.scalars.of_job, at.read(Whole).metadata.annotations.get(key)
@@ -204,10 +196,6 @@ def _job(at: At) -> Iterator[Pods]:
         expected = f"a whole number in quotes, from 1 to the {count} pods of the Job"
         raise (at / "metadata" / "annotations" / key).wrong("cannot be used", expected)
     yield (spec / "template").pods(MAIN, count, least or None)
-
-
-def _replica(at: At) -> Iterator[Pods]:
-    yield (at / "spec" / "template").pods(MAIN, 1)
 
 
 def _replicas(at: At) -> Iterator[Pods]:
@@ -318,9 +306,9 @@ def _app_wrapper(at: At) -> Iterator[Pods]:
 _Kinds = Mapping[tuple[str, str], Callable[[At], Iterable[Pods]]]
 _KINDS: Final[_Kinds] = {
     ("batch/v1", "Job"): _job,
-    ("v1", "Pod"): _pod,
-    ("v1", "PodTemplate"): _pod_template,
-    ("apps/v1", "Deployment"): _replica,
+    ("v1", "Pod"): lambda at: [at.pods(MAIN, 1)],
+    ("v1", "PodTemplate"): lambda at: [(at / "template").pods(MAIN, 1)],
+    ("apps/v1", "Deployment"): lambda at: [(at / "spec" / "template").pods(MAIN, 1)],
     ("apps/v1", "StatefulSet"): _replicas,
     ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"): _leader_and_workers,
     ("jobset.x-k8s.io/v1alpha2", "JobSet"): _job_set,

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice, product
 from math import gcd
 from typing import Final
 
 from planner.case.kueue import Case
-from planner.commands.explain.inquiry import HIGHEST_PRIORITY, Edit, Explainer, minimal
+from planner.commands.explain.inquiry import HIGHEST_PRIORITY, Edit, Explainer
 from planner.commands.explain.kueue.record import Shortfall
-from planner.commands.explain.record import Change
-from planner.laws import Law, Register, in_drop_order
+from planner.laws import Law, in_drop_order
 from planner.laws import kueue as laws
 from planner.models.kueue.formulation import Columns, build_classes
 from planner.models.kueue.laws import assemble, attempts, eligible, restricted_while_borrowing
+from planner.models.shared.builder import Builder
 from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import NANO, UNLIMITED, format_quantity, format_units, is_milli
-from planner.solver.deadline import Deadline
-from planner.solver.engine import run
 from planner.solver.kueue.planning import Planning
-from planner.solver.search import Outcome
-
-WORDS: Final[Register[Callable[[Problem], str]]] = Register()
-"""What a law says of a problem, with its numbers, by the law's id."""
 
 
 def laws_of(problem: Problem) -> tuple[Law, ...]:
@@ -34,25 +28,18 @@ def laws_of(problem: Problem) -> tuple[Law, ...]:
     return (*in_drop_order(problem.rules), *placed)
 
 
-def minimal_clash(problem: Problem, deadline: Deadline) -> tuple[set[str], bool]:
-    """Return the ids of a minimal clashing set, and whether it is proved to be one.
+def stated(problem: Problem, without: set[str]) -> Builder:
+    """Return the model of a problem without some laws.
 
     Shares are compared in integers, where Kueue rounds: at equal shares this may call a set
     possible that Kueue refuses.
     """
-    droppable, restricted = laws_of(problem), restricted_while_borrowing(problem)
-
-    def feasible(kept: set[str]) -> Outcome:
-        without = {law.id for law in droppable} - kept
-        allowed = eligible(problem, without)
-        # No costs to split classes by: any victim set will do here.
-        columns = Columns(problem, build_classes(problem, allowed, restricted, []), restricted)
-        both = laws.KQ_ATTEMPT.id in without and problem.fair is None
-        permitted = (True, False) if both else attempts(problem, allowed)
-        formulation = assemble(problem, columns, permitted, without)
-        return run(formulation.builder, None, deadline).outcome
-
-    return minimal(droppable, feasible)
+    allowed, restricted = eligible(problem, without), restricted_while_borrowing(problem)
+    # No costs to split classes by: any victim set will do here.
+    columns = Columns(problem, build_classes(problem, allowed, restricted, []), restricted)
+    both = laws.KQ_ATTEMPT.id in without and problem.fair is None
+    permitted = (True, False) if both else attempts(problem, allowed)
+    return assemble(problem, columns, permitted, without).builder
 
 
 def shortfalls(planning: Planning) -> Iterator[Shortfall]:
@@ -116,103 +103,6 @@ def _shortfall(
     )
 
 
-@WORDS.of(laws.KQ_FITS, laws.FS_FITS)
-def _fits(problem: Problem) -> str:
-    short = [
-        f"{format_units(problem.request[fr] - problem.available[fr], problem.frs[fr].resource)} "
-        f"{problem.frs[fr]}"
-        for fr in problem.requested
-        if problem.request[fr] > max(0, problem.available[fr])
-    ]
-    return f"{' and '.join(short)} must be freed"
-
-
-@WORDS.of(laws.KT_ROOM)
-def _room(problem: Problem) -> str:
-    rooms = () if problem.places is None else problem.places.rooms
-    return f"the nodes must have room for {' and '.join(room.name for room in rooms)}"
-
-
-def _protected(problem: Problem, *equal: Law) -> int:
-    """Count the workloads that one law alone excludes; ``equal`` is that law in each rule set."""
-    return int((eligible(problem, {law.id for law in equal}) & ~eligible(problem)).sum())
-
-
-def _policy(field: str, value: str, count: int) -> str:
-    return f"{field} is {value}, which protects {_workloads(count)}"
-
-
-def _workloads(count: int, singular: str = "", plural: str = "") -> str:
-    """Return a number of workloads with the form of a verb that fits it, if any is given."""
-    noun, verb = ("workload", singular) if count == 1 else ("workloads", plural)
-    return f"{count} {noun} {verb}".rstrip()
-
-
-@WORDS.of(laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
-def _within(problem: Problem) -> str:
-    either = laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE
-    policy = problem.policy.within_cluster_queue
-    return _by_priority(problem, "withinClusterQueue", policy, *either)
-
-
-@WORDS.of(laws.KQ_RECLAIM, laws.FS_RECLAIM)
-def _reclaim(problem: Problem) -> str:
-    policy = problem.policy.reclaim_within_cohort
-    return _by_priority(problem, "reclaimWithinCohort", policy, laws.KQ_RECLAIM, laws.FS_RECLAIM)
-
-
-def _by_priority(problem: Problem, field: str, value: str, *equal: Law) -> str:
-    text, mine = _policy(field, value, _protected(problem, *equal)), problem.preemptor_priority
-    return text if value == "Never" else f"{text} (the preemptor has priority {mine})"
-
-
-@WORDS.of(laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED)
-def _holds(problem: Problem) -> str:
-    count = int((~problem.names_contested).sum())
-    return f"{_workloads(count, 'holds', 'hold')} nothing of what is short"
-
-
-@WORDS.of(laws.KQ_BORROW_WITHIN_COHORT)
-def _borrow(problem: Problem) -> str:
-    count = int((restricted_while_borrowing(problem) & eligible(problem)).sum())
-    borrow = problem.policy.borrow_within_cohort
-    limit = borrow.max_priority_threshold
-    most = "" if limit is None else f" up to maxPriorityThreshold {limit}"
-    return _policy("borrowWithinCohort", borrow.policy + most, count)
-
-
-@WORDS.of(laws.KQ_WITHOUT_BORROWING)
-def _without_borrowing(problem: Problem) -> str:
-    return f"ClusterQueue {problem.names[problem.own_queue]} must stay within its nominal quota"
-
-
-@WORDS.of(laws.KQ_ATTEMPT)
-def _attempt(problem: Problem) -> str:
-    made = attempts(problem, eligible(problem))
-    tried = " and ".join("with borrowing" if one else "without borrowing" for one in made)
-    return f"Kueue tries {tried} only"
-
-
-@WORDS.of(laws.KQ_OVER_QUOTA, laws.FS_BORROWING)
-def _over_quota(problem: Problem) -> str:
-    count = _protected(problem, laws.FS_BORROWING, laws.KQ_OVER_QUOTA)
-    text = "other queues and cohorts give only what is over their quota"
-    return f"{text}; {_workloads(count, 'is', 'are')} in one that is not" if count else text
-
-
-@WORDS.of(laws.FS_BORROWS_CONTESTED)
-def _borrows_contested(problem: Problem) -> str:
-    count = _protected(problem, laws.FS_BORROWS_CONTESTED)
-    return f"{_workloads(count, 'is', 'are')} in queues that borrow nothing of what is short"
-
-
-@WORDS.of(laws.FS_SHARES)
-def _shares(problem: Problem) -> str:
-    strategies = ", then ".join(problem.fair.strategies) if problem.fair else ""
-    side = f"the side of ClusterQueue {problem.names[problem.own_queue]}"
-    return f"with the request, {side} would be the more unfair ({strategies})"
-
-
 GATES: Final = (
     "FairSharingPreemptWithinNominal",
     "PartialAdmission",
@@ -228,15 +118,15 @@ MOST_WEIGHT: Final = 10**6
 KueueExplainer = Explainer[Planning, Plan]
 
 
-def smallest_changes(inquiry: KueueExplainer) -> tuple[tuple[Change, ...], bool]:
-    """Return every single change that works, and whether all were tried.
+def helpful(inquiry: KueueExplainer) -> tuple[Iterator[Edit], bool]:
+    """Return every single edit that works, and whether edits are tried at all.
 
     A number changes by the smallest step up; of a policy all values but Never are tried, and every
     one that works is returned. For an inactive queue nothing is tried.
     """
     case = inquiry.planning.case
     if case.cluster_queue in case.snapshot.inactive:
-        return (), False
+        return iter(()), False
     is_on = case.snapshot.configuration.gate
     switched = {True: ("true", "false"), False: ("false", "true")}
     gates = (Edit(f"configuration.featureGates.{one}", *switched[is_on(one)]) for one in GATES)
@@ -244,7 +134,7 @@ def smallest_changes(inquiry: KueueExplainer) -> tuple[tuple[Change, ...], bool]
         *(_priorities(inquiry), _policies(inquiry), _quotas(inquiry), _weights(inquiry)),
         inquiry.working(*gates),
     )
-    return inquiry.proved(chain.from_iterable(searches))
+    return chain.from_iterable(searches), True
 
 
 def _priorities(inquiry: KueueExplainer) -> Iterator[Edit]:
@@ -297,15 +187,13 @@ def _weights(inquiry: KueueExplainer) -> Iterator[Edit]:
     names = {one.name for one in cohorts}
     known |= {node: "cohort" for node in problem.path[1:-1] if problem.names[node] in names}
     for node, kind in known.items():
-        path = f"{kind}/{problem.names[node]}.fairSharing.weight"
-        now = problem.fair.weight_nano[node]
-
-        def at(number: int, path: str = path, now: int = now) -> Edit:
-            before, after, step = map(format_quantity, (now, now + number * MILLI, number * MILLI))
-            return Edit(path, before, after, f"+{step}")
-
-        if found := inquiry.first(at, MOST_WEIGHT):
-            yield at(found)
+        yield from inquiry.raised(
+            f"{kind}/{problem.names[node]}.fairSharing.weight",
+            problem.fair.weight_nano[node],
+            MILLI.__mul__,
+            MOST_WEIGHT,
+            write=format_quantity,
+        )
 
 
 def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:
@@ -342,16 +230,6 @@ def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[
         amounts += (one.usage.get(fr, 0) for one in snapshot.admitted.get(node, ()))
     grain = max(1, gcd(*amounts)) if case.problem.fair is None else 1
 
-    def at(units: int) -> Edit:
-        before, after = (
-            format_units(amount // unit, resource) if amount % unit == 0 else f"{amount}n"
-            for amount in (nano, nano + units * unit)
-        )
-        return Edit(path, before, after, f"+{format_units(units, resource)}")
-
-    def units(number: int) -> int:
-        return number if grain == 1 else number // 2 * grain + number % 2
-
     # More quota than all that is used and asked for together changes nothing.
     queue, usage = case.preemptor.queue, snapshot.usage
     root = snapshot.tree.root(queue)
@@ -360,6 +238,10 @@ def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[
     if grain > 1:
         multiples, rest = divmod(still_short, grain)
         most, still_short = -(-most // grain) * 2, multiples * 2 + min(rest, 1)
-    found = inquiry.first(lambda number: at(units(number)), still_short, most)
-    if found is not None:
-        yield at(units(found))
+    yield from inquiry.raised(
+        path,
+        nano,
+        lambda n: unit * (n if grain == 1 else n // 2 * grain + n % 2),
+        *(still_short, most),
+        write=lambda n: f"{n}n" if n % unit else format_units(n // unit, resource),
+    )

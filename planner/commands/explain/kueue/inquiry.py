@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from planner.commands.explain.inquiry import in_words
+from planner.commands.explain.inquiry import Clashing
 from planner.commands.explain.kueue import clash
 from planner.commands.explain.kueue.nodes import in_short, on_nodes
 from planner.commands.explain.kueue.record import Clash, Explanation, PastEviction, Standing
+from planner.commands.explain.kueue.words import (
+    OF_PROBLEM,
+    OF_WORKLOAD,
+    first_within_quota,
+    uses,
+)
 from planner.commands.explain.record import LawInWords
 from planner.errors import InputError, InternalError, LookupFailed, did_you_mean
-from planner.laws import RULE_SETS, Register, law_behind
+from planner.laws import RULE_SETS, law_behind
 from planner.laws import kueue as laws
 from planner.models.kueue.laws import exclusions
 from planner.objective.profiles import Profile
 from planner.plan.kueue import Plan
-from planner.problem.kueue import Problem
-from planner.quantity import format_units
 from planner.quota.kueue.preemptor import find_workload, key_of
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
@@ -29,18 +33,10 @@ from planner.solver.kueue.start import in_words as way_in_words
 from planner.solver.start import Given
 from planner.state import AnyState
 
-WORDS: Final[Register[Callable[[Problem, int], str]]] = Register()
-"""What a law says of a workload that it forbids, by the law's id."""
-
-
 _OF_SHORT: Final = frozenset(
     law.id for law in (laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED, laws.FS_BORROWS_CONTESTED)
 )
 """The laws about what is short, which protect everybody where nothing is."""
-
-
-NOBODY: Final = "Kueue looks for nobody to evict here"
-"""What these laws say where nothing is contested: all of it fits, or can never fit."""
 
 
 def excluding(planning: Planning, position: int) -> Iterator[LawInWords]:
@@ -50,13 +46,13 @@ def excluding(planning: Planning, position: int) -> Iterator[LawInWords]:
     """
     problem = planning.problem
     found = [law for law, forbids in exclusions(problem) if forbids(problem)[position]]
-    if problem.contested and _first_within_quota(problem, position) is not None:
+    if problem.contested and first_within_quota(problem, position) is not None:
         found.append(laws.KQ_OVER_QUOTA if problem.fair is None else laws.FS_BORROWING)
     if planning.only_borrows and planning.restricted[position]:
         found.append(laws.KQ_BORROW_WITHIN_COHORT)
     if not problem.contested:
         found = [law for law in found if law.id not in _OF_SHORT] or found
-    yield from (LawInWords.said(law, WORDS, problem, position) for law in found)
+    yield from (LawInWords.said(law, OF_WORKLOAD, problem, position) for law in found)
 
 
 def excluded_by(planning: Planning, position: int) -> LawInWords | None:
@@ -89,7 +85,7 @@ def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
     node = int(problem.queue[position])
     over = [fr for fr in problem.contested if problem.usage[node][fr] > problem.quota[node][fr]]
     if over:
-        text += f"; ClusterQueue {problem.names[node]} uses {_uses(problem, node, over)}"
+        text += f"; ClusterQueue {problem.names[node]} uses {uses(problem, node, over)}"
     return LawInWords.of(law, text)
 
 
@@ -111,111 +107,13 @@ def _outside(planning: Planning, workload: str) -> tuple[str, int, LawInWords]:
     return queue, priority, LawInWords.of(law, text)
 
 
-@WORDS.of(laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED)
-def _holds_nothing(problem: Problem, position: int) -> str:
-    if not problem.contested:
-        return NOBODY
-    held = [fr for fr in range(len(problem.frs)) if problem.holding[position, fr]]
-    text = f"it holds nothing of what is short, {_listed(problem, problem.contested)}"
-    return f"{text}; it holds {_listed(problem, held)}" if held else text
-
-
-@WORDS.of(laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
-def _within_cluster_queue(problem: Problem, position: int) -> str:
-    policy = problem.policy.within_cluster_queue
-    text = f"withinClusterQueue of ClusterQueue {_own(problem)} is {policy}"
-    if policy == "Never":
-        return text
-    mine, its = problem.preemptor_priority, int(problem.priority[position])
-    if its > mine:
-        return f"{text}: its priority {its} is above {mine}"
-    if policy == "LowerPriority":
-        return f"{text}: its priority {its} is not below {mine}"
-    return f"{text}: its priority {its} is the same, and it did not queue later"
-
-
-@WORDS.of(laws.KQ_RECLAIM, laws.FS_RECLAIM)
-def _reclaim(problem: Problem, position: int) -> str:
-    policy = problem.policy.reclaim_within_cohort
-    text = f"reclaimWithinCohort of ClusterQueue {_own(problem)} is {policy}"
-    if policy == "Never":
-        return text
-    its = int(problem.priority[position])
-    return f"{text}: its priority {its} is not below {problem.preemptor_priority}"
-
-
-@WORDS.of(laws.FS_BORROWS_CONTESTED)
-def _borrows_nothing(problem: Problem, position: int) -> str:
-    if not problem.contested:
-        return NOBODY
-    return _within_quota(problem, int(problem.queue[position]), problem.contested)
-
-
-@WORDS.of(laws.KQ_OVER_QUOTA, laws.FS_BORROWING)
-def _not_over_quota(problem: Problem, position: int) -> str:
-    found = _first_within_quota(problem, position)
-    if found is None:
-        message = "every node on the way is over its quota"
-        raise InternalError(message)
-    return _within_quota(problem, *found)
-
-
-def _first_within_quota(problem: Problem, position: int) -> tuple[int, Sequence[int]] | None:
-    """Return the first node between a workload and the common ancestor that is within quota.
-
-    Beside it are the flavor-resources that are looked at; ``None`` if there is no such node.
-    """
-    node = int(problem.queue[position])
-    lca = problem.lca[node]
-    while node != lca and not problem.from_own_queue[position]:
-        frs = problem.contested if problem.fair is None else problem.fair.known[node]
-        if not any(problem.usage[node][fr] > problem.quota[node][fr] for fr in frs):
-            return node, frs
-        node = problem.parent[node]
-    return None
-
-
-@WORDS.of(laws.KQ_BORROW_WITHIN_COHORT)
-def _while_borrowing(problem: Problem, position: int) -> str:
-    borrow = problem.policy.borrow_within_cohort
-    start = f"ClusterQueue {_own(problem)} would have to borrow, and its borrowWithinCohort"
-    if borrow.policy == "Never":
-        return f"{start} is Never"
-    its, limit = int(problem.priority[position]), borrow.max_priority_threshold
-    if its >= problem.preemptor_priority:
-        text = f"its priority {its} is not below {problem.preemptor_priority}"
-    else:
-        text = f"its priority {its} is above maxPriorityThreshold {limit}"
-    return f"{start} is LowerPriority: {text}"
-
-
-def _within_quota(problem: Problem, node: int, frs: Iterable[int]) -> str:
-    kind = "Cohort" if problem.children[node] else "ClusterQueue"
-    uses = _uses(problem, node, frs) or "nothing"
-    return f"{kind} {problem.names[node]} is not over its quota: it uses {uses}"
-
-
-def _uses(problem: Problem, node: int, frs: Iterable[int]) -> str:
-    return ", ".join(
-        f"{format_units(problem.usage[node][fr], problem.frs[fr].resource)} of "
-        f"{format_units(problem.quota[node][fr], problem.frs[fr].resource)} "
-        f"{problem.frs[fr].resource} in flavor {problem.frs[fr].flavor}"
-        for fr in frs
-    )
-
-
-def _listed(problem: Problem, frs: Iterable[int]) -> str:
-    return ", ".join(f"{problem.frs[fr].resource} in flavor {problem.frs[fr].flavor}" for fr in frs)
-
-
-def _own(problem: Problem) -> str:
-    return problem.names[problem.own_queue]
-
-
 class KueueInquiry(clash.KueueExplainer):
     """One pending workload of Kueue with its optimal plan, to ask questions about."""
 
+    clashes = Clash
     settled = staticmethod(settled)
+    shortfalls = staticmethod(clash.shortfalls)
+    helpful = staticmethod(clash.helpful)
     prepare = staticmethod(prepare)
     excluded_by = staticmethod(excluded_by)
 
@@ -265,19 +163,14 @@ class KueueInquiry(clash.KueueExplainer):
             usage=described.usage if described else (),
         )
 
-    def clash(self) -> Clash:
-        """Return why there is no plan, and which changes would make one exist."""
+    @property
+    def clashing(self) -> Clashing:
+        """The laws that can be dropped; none where no flavor can be assigned."""
         problem = self.planning.problem
-        ids, proved = set[str](), True
-        if self.searched:
-            ids, proved = clash.minimal_clash(problem, self.deadline)
-        changes, tried_all = clash.smallest_changes(self)
-        return Clash(
-            laws=in_words(clash.laws_of(problem), ids, clash.WORDS, problem),
-            proved=proved,
-            shortfalls=tuple(clash.shortfalls(self.planning)),
-            changes=changes,
-            tried_all=tried_all,
+        return (
+            clash.laws_of(problem) if self.searched else (),
+            partial(clash.stated, problem),
+            lambda law: LawInWords.said(law, OF_PROBLEM, problem),
         )
 
     def explanation(

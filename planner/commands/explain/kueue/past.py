@@ -24,7 +24,6 @@ from planner.commands.explain.kueue.record import (
 from planner.errors import ParseError
 from planner.laws import RULE_SETS, law_behind
 from planner.quota.kueue.holding import effective_priority
-from planner.state.base import Condition
 from planner.state.kueue import State
 from planner.state.kueue_workload import PREEMPTED, PREVIOUSLY, Workload
 
@@ -120,7 +119,9 @@ def _preempted(state: State, workload: Workload, found: PastEviction, rules: str
     with suppress(ParseError):  # of words that are not known the condition's reason is left
         message = resolve(parse_messages(found.message)[-1], state)
     preemptor = Party() if message is None else message.preemptor
-    code = _code(condition) or (message.reason if message is not None else None)
+    code = message.reason if message is not None else None
+    if condition is not None and condition.reason in RULES:
+        code = condition.reason
     law = law_behind(RULE_SETS[rules], code) if code else None
     known = law.id if law is not None else (message.law if message is not None else None)
     text = f"{workload.key} was preempted{_when(found.at)} by {_called(preemptor, state)}"
@@ -128,10 +129,6 @@ def _preempted(state: State, workload: Workload, found: PastEviction, rules: str
         text += f", {RULES[code]} ({', '.join(filter(None, (code, known)))})"
     update = {"preemptor": preemptor, "rule": code, "law": known, "text": text}
     return found.model_copy(update=update)
-
-
-def _code(condition: Condition | None) -> str | None:
-    return condition.reason if condition is not None and condition.reason in RULES else None
 
 
 def _needed(found: PastEviction, necessity: Callable[[str, datetime], Necessity]) -> Necessity:

@@ -13,11 +13,11 @@ from typing import Final, Literal
 import numpy as np
 from msgspec.structs import replace
 
-from planner.commands.explain.inquiry import minimal
 from planner.commands.explain.record import LawInWords
 from planner.commands.explain.yunikorn.record import YuniKornShortfall
-from planner.laws import RULE_SETS, Law, Register, in_drop_order
+from planner.laws import RULE_SETS, Law, Register
 from planner.laws import yunikorn as laws
+from planner.models.shared.builder import Builder
 from planner.models.yunikorn.candidates import (
     At,
     Counting,
@@ -39,9 +39,6 @@ from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quantity import plural
 from planner.quota.yunikorn.cluster import NodeRoom
 from planner.quota.yunikorn.resource import fits, share_type
-from planner.solver.deadline import Deadline
-from planner.solver.engine import run
-from planner.solver.search import Outcome
 from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.state.yunikorn import Allocation
@@ -370,24 +367,20 @@ def _of_queue(
     )
 
 
-def minimal_clash(
-    problem: YuniKornProblem, rules: str, deadline: Deadline
-) -> tuple[set[str], bool]:
-    """Return the ids of a minimal clashing set, and whether it is proved to be one."""
-    droppable, nodes = in_drop_order(rules), [*problem.nodes, ""]
-    available, usable = [*problem.available, {}], np.ones(len(nodes), dtype=np.bool_)
-    # Without YK-08 every node may host the ask, and so may an added node that does not exist.
-    lacking: list[dict[str, int]] = [{} for _ in nodes]
-    anywhere = replace(problem, nodes=nodes, available=available, usable=usable, lacking=lacking)
-
-    def feasible(kept: set[str]) -> Outcome:
-        without = {law.id for law in droppable} - kept
-        relaxed = anywhere if laws.YK_FITS_NODE.id in without else problem
-        classes = build_classes(relaxed, eligible(relaxed, without), [])
-        formulation = assemble(relaxed, classes, rules, spare="nobody", without=without)
-        return run(formulation.builder, None, deadline).outcome
-
-    return minimal(droppable, feasible)
+def stated(problem: YuniKornProblem, rules: str, without: set[str]) -> Builder:
+    """Return the model of a problem without some laws."""
+    if laws.YK_FITS_NODE.id in without:
+        # Every node may host the ask, and so may an added node that does not exist.
+        nodes = [*problem.nodes, ""]
+        problem = replace(
+            problem,
+            nodes=nodes,
+            available=[*problem.available, {}],
+            usable=np.ones(len(nodes), dtype=np.bool_),
+            lacking=[{} for _ in nodes],
+        )
+    classes = build_classes(problem, eligible(problem, without), [])
+    return assemble(problem, classes, rules, spare="nobody", without=without).builder
 
 
 def _forbidden(planning: YuniKornPlanning, law: Law) -> int:

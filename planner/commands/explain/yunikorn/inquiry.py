@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from math import gcd
 from typing import Any
 
-from planner.commands.explain.inquiry import HIGHEST_PRIORITY, Bounds, Edit, Explainer, in_words
-from planner.commands.explain.record import Change, LawInWords
+from planner.commands.explain.inquiry import HIGHEST_PRIORITY, Bounds, Clashing, Edit, Explainer
+from planner.commands.explain.record import LawInWords
 from planner.commands.explain.yunikorn import clash
 from planner.commands.explain.yunikorn.record import (
     YuniKornClash,
     YuniKornExplanation,
     YuniKornStanding,
 )
-from planner.commands.whatif.edit import ABSENT
 from planner.commands.whatif.yunikorn_edit import every_queue
 from planner.errors import LookupFailed, did_you_mean
 from planner.laws import RULE_SETS, in_drop_order
@@ -43,8 +43,8 @@ from planner.state.yunikorn import (
 YuniKornExplainer = Explainer[YuniKornPlanning, YuniKornPlan]
 
 
-def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bool]:
-    """Return every single change that works, and whether all were tried.
+def helpful(inquiry: YuniKornExplainer) -> tuple[Iterator[Edit], bool]:
+    """Return every single edit that works, and whether all that might be are tried.
 
     A number changes by the smallest step up, a policy to its other value. For an ask with a
     required node only its permission to preempt, its priority and the maxima of its queues count.
@@ -53,7 +53,7 @@ def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bo
     """
     problem, searches = inquiry.planning.problem, list[Iterator[Edit]]()
     if problem.shares is not None:
-        return (), False
+        return iter(()), False
     ask, partition = problem.ask, inquiry.planning.case.cluster.partition
     named = bool(ask.allocation_key) and "=" not in ask.allocation_key + partition.name
     if named:
@@ -77,13 +77,11 @@ def smallest_changes(inquiry: YuniKornExplainer) -> tuple[tuple[Change, ...], bo
         path = f"queue/{own.path}.priority.offset"
         searches += [_raised(inquiry, path, own.properties.priority_offset), _policies(inquiry)]
         searches += [_maxima(inquiry), _guaranteed(inquiry)]
-    named = named and unique
-    changes, tried = inquiry.proved(chain.from_iterable(searches))
-    return changes, tried and named
+    return chain.from_iterable(searches), named and unique
 
 
 def _raised(inquiry: YuniKornExplainer, path: str, now: int) -> Iterator[Edit]:
-    """Yield the smallest step up of a priority that works.
+    """Return the smallest step up of a priority that works.
 
     What the laws say changes only where the priority reaches that of an allocation, or passes
     that of an ask with a reservation.
@@ -93,13 +91,7 @@ def _raised(inquiry: YuniKornExplainer, path: str, now: int) -> Iterator[Edit]:
     steps = {worth - mine for worth in planning.adjusted}
     steps |= {ask.priority + 1 - mine for ask in planning.case.cluster.asks.values()}
     ordered = sorted(step for step in steps if 0 < step <= HIGHEST_PRIORITY - now)
-
-    def at(number: int) -> Edit:
-        step = ordered[number - 1]
-        return Edit(path, str(now), str(now + step), f"+{step}")
-
-    if found := inquiry.first(at, len(ordered)):
-        yield at(found)
+    return inquiry.raised(path, now, lambda number: ordered[number - 1], len(ordered))
 
 
 def _policies(inquiry: YuniKornExplainer) -> Iterator[Edit]:
@@ -157,7 +149,7 @@ def _guaranteed(inquiry: YuniKornExplainer) -> Iterator[Edit]:
 def _enlarged(
     inquiry: YuniKornExplainer, path: str, t: str, now: int | None, most: int
 ) -> Iterator[Edit]:
-    """Yield the smallest step up of an amount that works, up to ``most``.
+    """Return the smallest step up of an amount that works, up to ``most``.
 
     What the laws compare changes only at multiples of the greatest common divisor of all amounts
     of the type.
@@ -170,19 +162,17 @@ def _enlarged(
         amounts += [resource.get(t, 0) for resource in known if resource]
     grain = max(1, gcd(*amounts))
 
-    def at(number: int) -> Edit:
-        before = ABSENT if now is None else format_yunikorn_quantity(now, t)
-        after = format_yunikorn_quantity((now or 0) + number * grain, t)
-        return Edit(path, before, after, f"+{format_yunikorn_quantity(number * grain, t)}")
-
-    if found := inquiry.first(at, -(-most // grain)):
-        yield at(found)
+    write = partial(format_yunikorn_quantity, resource=t)
+    return inquiry.raised(path, now, grain.__mul__, -(-most // grain), write=write)
 
 
 class YuniKornInquiry(YuniKornExplainer):
     """One ask of YuniKorn with its optimal plan, to ask questions about."""
 
+    clashes = YuniKornClash
     settled = staticmethod(settled_ask)
+    shortfalls = staticmethod(clash.shortfalls)
+    helpful = staticmethod(helpful)
     prepare = staticmethod(
         lambda planning, profile, deadline, greedy, apart=(), **more: (
             prepare_ask(planning, profile, deadline, greedy, apart, **more).search
@@ -268,17 +258,14 @@ class YuniKornInquiry(YuniKornExplainer):
             usage=usage_of(allocation),
         )
 
-    def clash(self) -> YuniKornClash:
-        """Return why there is no plan, and which changes would make one exist."""
+    @property
+    def clashing(self) -> Clashing:
+        """The laws that can be dropped."""
         planning, rules = self.planning, self.planning.rules
-        ids, proved = clash.minimal_clash(planning.problem, rules, self.deadline)
-        changes, tried_all = smallest_changes(self)
-        return YuniKornClash(
-            laws=in_words(in_drop_order(rules), ids, clash.WORDS, planning),
-            proved=proved,
-            shortfalls=tuple(clash.shortfalls(planning)),
-            changes=changes,
-            tried_all=tried_all,
+        return (
+            in_drop_order(rules),
+            partial(clash.stated, planning.problem, rules),
+            lambda law: LawInWords.said(law, clash.WORDS, planning),
         )
 
     def explanation(

@@ -1,12 +1,14 @@
 """Necessary victims, alternatives and optima, against all legal sets; the clash is minimal."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
 import planner
 from planner.commands.explain.answer import Condition, alternative, count_optima, necessary
-from planner.commands.explain.kueue.clash import laws_of, minimal_clash
+from planner.commands.explain.inquiry import minimal_clash
+from planner.commands.explain.kueue.clash import laws_of, stated
 from planner.commands.explain.kueue.inquiry import KueueInquiry
 from planner.objective.profiles import PROFILES, Profile
 from planner.solver.deadline import Deadline
@@ -173,7 +175,7 @@ def test_clash_is_minimal_by_the_definition(name: str, *, fair: bool) -> None:
     seen = set()
     for truth, inquiry in without_plan(name, fair=fair):
         problem = inquiry.planning.problem
-        clash, proved = minimal_clash(problem, Deadline())
+        clash, proved = minimal_clash(laws_of(problem), partial(stated, problem), Deadline())
         assert proved
         assert not has_plan(truth, {law.id for law in laws_of(problem)}, fair=fair), truth.id
         assert not has_plan(truth, clash, fair=fair), truth.id

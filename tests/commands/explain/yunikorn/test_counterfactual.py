@@ -1,13 +1,17 @@
 """Necessary victims, alternatives and optima, against all legal sets; clashes; public issues."""
 
 from collections.abc import Iterator
-from functools import cache
+from functools import (
+    cache,
+    partial,
+)
 
 import pytest
 
 import planner
 from planner.commands.explain.answer import Condition, alternative, count_optima, necessary
-from planner.commands.explain.yunikorn.clash import excluded_by, minimal_clash
+from planner.commands.explain.inquiry import minimal_clash
+from planner.commands.explain.yunikorn.clash import excluded_by, stated
 from planner.laws import in_drop_order
 from planner.objective.profiles import PROFILES, Profile
 from planner.quota.yunikorn.cluster import Asking, Cluster
@@ -129,7 +133,9 @@ def test_clash_is_minimal_by_the_definition(laws: Laws) -> None:
         rules = planning.rules
         every = {law.id for law in in_drop_order(rules)} - {"YK-11"}
         assert not has_plan(cluster, asking, every), truth.id
-        clash, proved = minimal_clash(problem, rules, Deadline())
+        clash, proved = minimal_clash(
+            in_drop_order(rules), partial(stated, problem, rules), Deadline()
+        )
         assert proved
         assert clash
         assert not has_plan(cluster, asking, clash), truth.id
