@@ -296,7 +296,11 @@ PORT = {"container": {"ports": [{"containerPort": 80, "hostPort": 80}]}}
     ],
 )
 def test_room_on_a_node_is_not_all_that_it_takes(
-    of_ask: Json, of_application: Json, of_asked_pod: Json, of_node: Json, gone: tuple[str] | None
+    of_ask: Json,
+    of_application: Json,
+    of_asked_pod: Json,
+    of_node: Json,
+    gone: tuple[str, ...] | None,
 ) -> None:
     value = two_queues(allocation("old", {"gpu": 1}), size=2, taskGroupName="tg", **of_ask)
     value["applications"][1] |= of_application
