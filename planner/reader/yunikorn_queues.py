@@ -486,7 +486,7 @@ def refused(value: Json, config: QueuesConfig) -> tuple[str, ...]:
     """
     reasons = (
         *_unknown(value, _FIELDS, ()),
-        *(reason for one in config.partitions for reason in _of_tree(one.queues[0])),
+        *(reason for one in config.partitions for reason in wrong_with(one.queues[0])),
         *_of_root(value),
     )
     return tuple(f"{REFUSED}: {reason}" for reason in reasons[:1])
@@ -520,8 +520,8 @@ def _member(value: Json, name: str) -> Any:  # noqa: ANN401 - any JSON may stand
     return next((each for key, each in value.items() if str(key).lower() == name), None)
 
 
-def _of_tree(root: QueueConfig) -> Iterator[str]:
-    """Yield what is wrong with the amounts and numbers of a tree, by itself and level by level."""
+def wrong_with(root: QueueConfig) -> Iterator[str]:
+    """Yield for what the core refuses the amounts and numbers of a tree."""
     if root.resources.guaranteed or root.resources.max:
         yield "the root may have no resources"
     reasons: list[str] = []

@@ -293,7 +293,10 @@ class Settling:
             if self.effort is None and all(said):
                 self.break_ties()
             return False
-        return self.prove_ties() or (self.break_ties() and self.prove_ties())
+        if self.prove_ties():
+            return True
+        tried = {*(self.victims or ())}
+        return self.break_ties() and {*(self.victims or ())} != tried and self.prove_ties()
 
     def break_ties(self) -> bool:
         """Make the answer canonical by the solver."""
@@ -311,7 +314,7 @@ class Settling:
             return False
         # Ties are worth less than levels: without a tree the search's own word stands.
         effort = replace(effort, entries=effort.entries // 10)
-        for _ in range(ROUNDS):
+        for left in reversed(range(ROUNDS)):
             place_of = self.search.rules.order.__getitem__
             canonical = self.claims.canonical(levels, self.victims)
             # Else a term that asks the scheduler tells members of a class apart.
@@ -322,7 +325,7 @@ class Settling:
             if tree is not None:
                 self.trees.append(tree)
                 return True
-            if found is None:
+            if found is None or not left:  # no tree was asked about the last that is found
                 break
             self.victims = found
         return False

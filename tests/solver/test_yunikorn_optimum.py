@@ -33,7 +33,9 @@ from tests.yunikorn.building import (
     application,
     ask,
     cluster_value,
+    machine,
     node,
+    pod,
     queue,
     state_of,
     two_queues,
@@ -277,6 +279,40 @@ def test_a_required_node_waits_for_no_delay() -> None:
     plan = solve(state_of(value), "ask")
     assert (plan.status, len(plan.victims), len(plan.notes)) == ("optimal", 1, 1)
     assert "not determined: allocations of equal age" in plan.notes[0]
+
+
+PORT = {"container": {"ports": [{"containerPort": 80, "hostPort": 80}]}}
+
+
+@pytest.mark.parametrize("of_ask", [{}, {"requiredNodeId": "n1"}])
+@pytest.mark.parametrize(
+    ("of_application", "of_asked_pod", "of_node", "gone"),
+    [
+        ({"queueName": "root"}, {}, {}, None),  # a parent
+        ({"placeholderData": [{"taskGroupName": "tg", "count": 2}]}, {}, {}, None),
+        ({}, {}, {"taints": [{"key": "gone", "effect": "NoSchedule"}]}, None),
+        ({}, PORT, {}, ("old",)),  # the core asks nobody to go: the node has room
+        ({}, {}, {}, ()),
+    ],
+)
+def test_room_on_a_node_is_not_all_that_it_takes(
+    of_ask: Json,
+    of_application: Json,
+    of_asked_pod: Json,
+    of_node: Json,
+    gone: tuple[str, ...] | None,
+) -> None:
+    value = two_queues(allocation("old", {"gpu": 1}), size=2, taskGroupName="tg", **of_ask)
+    value["applications"][1] |= of_application
+    pods = [pod("ask", **of_asked_pod), pod("old", "n1", **of_asked_pod)]
+    value |= {"objects": [*pods, machine("n1", gpus=2, **of_node)], "x": {"predicates": "k8s"}}
+    state = state_of(value)
+    plan = planner.solve(state, "ask")
+    expected = ("infeasible", ()) if gone is None else ("optimal", gone)
+    assert (plan.claim, plan.keys) == expected
+    assert plan.greedy is not None
+    assert (plan.greedy.status == "feasible", plan.greedy.keys) == (gone == (), ())
+    assert planner.check(state, plan).accepted
 
 
 def test_places_on_a_required_node_are_those_in_which_the_core_goes_there() -> None:

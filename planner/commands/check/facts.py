@@ -275,14 +275,15 @@ class Facts:
     ) -> Iterator[CheckedClaim]:
         """Judge levels and ties, as `check_levels` does, then the caps that were dropped.
 
-        A plan that is not called optimal claims of ties and caps only what it says. ``asking``
-        makes the claims about sets that keep to bounds. Of a cap that the plan dropped and exceeds
-        it claims that no legal set keeps it, and the caps before it, by the order of the profile.
+        A plan claims of ties only what it says: its levels make it optimal. So it does of caps, if
+        it is not called that. ``asking`` makes the claims about sets that keep to bounds. Of a cap
+        that the plan dropped and exceeds it claims that no legal set keeps it, and the caps before
+        it, by the order of the profile.
         Which these are does not depend on what the plan says of them, nor what they bound.
         """
         best, victims = plan.claim == "optimal" and bool(plan.victims), self.positions(plan.keys)
         kept = {cap.term: (tuple(cap.term.split("+")), cap.most) for cap in certificate.caps}
-        ties, claims = best or certificate.ties is not None, asking([*kept.values()])
+        ties, claims = certificate.ties is not None, asking([*kept.values()])
         yield from check_levels(claims, certificate, victims, ties=ties, replayed=replayed)
         told = {cap.term for cap in certificate.dropped}
         terms = self.table.evaluate(victims)

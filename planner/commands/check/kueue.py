@@ -103,7 +103,9 @@ class _Aftermath:
     case: Case
     reason: Callable[[Admitted], str]
     cuts: Sequence[Cut] = ()  # nothing is learned of other sets
-    _found: dict[frozenset[int], Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    _found: dict[frozenset[int], Mapping[str, tuple[str, ...]]] = field(
+        default_factory=lambda: {frozenset(): {}}
+    )
 
     def count(self, victims: Sequence[int]) -> int:
         """Return how many of the victims, given by positions, would preempt again."""
@@ -221,9 +223,11 @@ class _Checking:
     @cached_property
     def _replays(self) -> bool:
         """Whether ``unstable`` is recomputed."""
-        plan = self.plan
-        # What other rules would do with victims, or with podsets without flavors, nobody knows.
+        plan, greedy = self.plan, self.plan.greedy
+        # What other rules would do with victims, or with podsets without flavors, nobody knows;
+        # where there are no victims, none of them preempts again.
         whole = len(plan.assignment.pod_sets) == len(self.case.preemptor.pod_sets)
+        whole = whole or not (plan.victims or (greedy and greedy.victims))
         return self._counts and whole and not plan.by.replaces and not self._is_too_much
 
     @cached_property

@@ -33,6 +33,7 @@ OTHER_STATE: Final = (
     "the plan was made from another file, or another state: what holds of it holds for this one"
 )
 NOT_LOOKED_AT: Final = "its proof trees were not looked at: something else does not hold"
+UNTIED: Final = "it does not claim to be the first of its equals: others may be as good"
 NOT_JUDGED: Final = "nothing else was looked at: what holds of one question does not of another"
 UNCHECKED: Final = (
     *("explanation", "notes", "more_than_greedy", "greedy.explanation", "greedy.notes"),
@@ -150,6 +151,8 @@ def conclude(  # noqa: PLR0913, PLR0917 - a plan, its question, and what is said
     sound = laws.accepted and all(verdict.holds for verdict in verdicts)
     # Trees take long, and those of a plan whose values are false would prove something else.
     judged = tuple(claims()) if sound else ()
+    silent = plan.certificate is None or plan.certificate.ties is None
+    untied = silent and plan.claim == "optimal" and bool(plan.victims)
     return Check(
         preemptor=plan.preemptor,
         asked=asked,
@@ -158,7 +161,7 @@ def conclude(  # noqa: PLR0913, PLR0917 - a plan, its question, and what is said
         verdicts=verdicts,
         claims=judged,
         unchecked=unchecked(plan),
-        notes=(*notes, *(() if sound else (NOT_LOOKED_AT,))),
+        notes=(*notes, *((UNTIED,) if untied else ()), *(() if sound else (NOT_LOOKED_AT,))),
     )
 
 

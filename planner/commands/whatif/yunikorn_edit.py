@@ -41,6 +41,7 @@ from planner.quota.yunikorn.queue import (
     FENCE,
     PREEMPTION_DELAY,
 )
+from planner.reader.yunikorn_queues import REFUSED, wrong_with
 from planner.state.clock import parse_duration
 from planner.state.yunikorn import (
     DEFAULT,
@@ -103,7 +104,10 @@ def edited(state: YuniKornState, setting: Setting) -> YuniKornState:
     kind, _, rest = setting.target.partition("/")
     match kind:
         case "queue":
-            return _edit_queue(state, rest, setting)
+            after = _edit_queue(state, rest, setting)
+            old, new = _refused(state), _refused(after)
+            kept = [note for note in after.notes if note not in old - new]
+            return after.model_copy(update={"notes": (*kept, *sorted(new - old))})
         case "partition":
             names = [one.name for one in state.partitions]
             name, path = setting.split("partition", rest, names, _named(rest))
@@ -117,6 +121,12 @@ def edited(state: YuniKornState, setting: Setting) -> YuniKornState:
             return _edit_claims(state, kind, rest, setting)
     found = f'a state of YuniKorn has no kind "{kind}" to edit'
     raise setting.refused(found, f"one of {', '.join(KINDS)}")
+
+
+def _refused(state: YuniKornState) -> frozenset[str]:
+    """Return in words for what the core refuses the queues of a state, if it does."""
+    roots = (partition.root for partition in state.partitions)
+    return frozenset(f"{REFUSED}: {reason}" for root in roots for reason in wrong_with(root))
 
 
 def _named(rest: str) -> str:

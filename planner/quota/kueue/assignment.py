@@ -93,6 +93,17 @@ def parse_assignment(value: Any, where: str = "assignment") -> Assignment:  # no
         raise SchemaError(f"{where}: {'.'.join(steps)}", found, _FORMS) from None
 
 
+def without_modes(assignment: Assignment) -> Assignment:
+    """Return flavors that are given for a changed state: their modes follow from that."""
+    pod_sets = tuple(
+        pods.model_copy(
+            update={"flavors": {r: FlavorChoice(flavor=f.flavor) for r, f in pods.flavors.items()}}
+        )
+        for pods in assignment.pod_sets
+    )
+    return assignment.model_copy(update={"pod_sets": pod_sets})
+
+
 def read_assignment(value: Any, preemptor: Preemptor, where: str = "assignment") -> Assignment:  # noqa: ANN401
     """Read flavors fixed by the user, and bring them into the order of the preemptor's podsets.
 

@@ -50,7 +50,13 @@ from planner.reference.yunikorn.candidates import (
 from planner.reference.yunikorn.order import NO_TIES
 from planner.reference.yunikorn.predicates import Predicates, predicates_of
 from planner.reference.yunikorn.quota import CorePanics, preempt_quota
-from planner.reference.yunikorn.turn import Preconditions, check, held_back, placeholder_for
+from planner.reference.yunikorn.turn import (
+    Preconditions,
+    check,
+    free_node,
+    held_back,
+    placeholder_for,
+)
 from planner.state.yunikorn import Allocation, Ask
 from planner.state.yunikorn_release import V1_8
 
@@ -349,19 +355,24 @@ def cancelled_by(cluster: Cluster, asking: Asking) -> set[str]:
 
 
 class RequiredNodeConditions(Struct, frozen=True):
-    """What must hold before the required node is made free; ``held_back`` as of other asks."""
+    """What must hold before the required node is made free.
+
+    ``held_back`` and ``allocatable_now`` are as of other asks. For a node that ``has_room`` the
+    core does not look for victims, even if the shim refuses the ask there.
+    """
 
     reserved: bool
     fits_headroom: bool
-    can_allocate: bool
+    has_room: bool
     not_triggered: bool
+    allocatable_now: bool
     held_back: str = ""
 
     @property
     def attempted(self) -> bool:
         """Whether the scheduler tries preemption."""
         ready = self.reserved and self.fits_headroom and not self.held_back
-        return ready and not self.can_allocate and self.not_triggered
+        return ready and not self.has_room and self.not_triggered
 
 
 @keeps(laws.YK_MAY_PREEMPT)
@@ -372,8 +383,9 @@ def check_required_node(cluster: Cluster, asking: Asking, room: NodeRoom) -> Req
         held_back=held_back(cluster, asking),
         reserved=room.reserved_for(ask.allocation_key),
         fits_headroom=fits_loose(asking.leaf.headroom, ask.resource),
-        can_allocate=fits(room.available, ask.resource),
+        has_room=fits(room.available, ask.resource),
         not_triggered=not ask.triggered_preemption,
+        allocatable_now=free_node(cluster, asking) is not None,
     )
 
 
@@ -454,12 +466,9 @@ class Decision(Struct, frozen=True):
     @property
     def fits_at_once(self) -> bool:
         """Whether the ask is allocated without preemption, once it has its turn."""
-        conditions = self.conditions
         if self.replaces is not None:
             return True
-        if isinstance(conditions, Preconditions):
-            return conditions.allocatable_now
-        return conditions is not None and conditions.fits_headroom and conditions.can_allocate
+        return self.conditions is not None and self.conditions.allocatable_now
 
     @property
     def victim_keys(self) -> tuple[str, ...]:

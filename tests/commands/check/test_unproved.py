@@ -91,3 +91,23 @@ def test_levels_of_no_plan() -> None:
     levels = as_file(planner.solve(state))["certificate"]["levels"]
     found = planner.check(state, changed(plan, ("certificate", "levels"), levels))
     assert not found.accepted
+
+
+def test_an_optimal_plan_need_not_claim_to_be_the_first_of_its_equals() -> None:
+    """Its levels make it optimal; a reader is told what it leaves open."""
+    state = quickstart()
+    file: Json = as_file(planner.solve(state, certify=True))
+    certificate = file["certificate"]
+    trees = [tree for tree in certificate["trees"] if tree["claim"] != "ties"]
+    certificate.update(trees=trees, ties=None)
+    found = planner.check(state, planner.Plan.model_validate(file))
+    assert (found.accepted, found.status) == (True, "optimal")
+    assert "first of its equals" in "".join(found.notes)
+    certificate["ties"] = "certified"
+    assert refused(planner.check(state, planner.Plan.model_validate(file))) == {"ties"}
+
+
+def test_an_optimal_plan_needs_a_certificate() -> None:
+    state = quickstart()
+    bare = planner.solve(state).model_copy(update={"certificate": None})
+    assert not planner.check(state, bare).accepted

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+import planner
 from planner import api
 from planner.commands.whatif.edit import changed, compare, edit
 from planner.errors import SchemaError
@@ -232,3 +233,14 @@ def test_what_is_no_number_of_applications_is_refused(state: YuniKornState, valu
     with pytest.raises(SchemaError) as caught:
         edit(state, [f"queue/root.high.maxapplications={value}"])
     told(caught.value)
+
+
+def test_queues_that_the_core_refuses_are_told_once_all_is_edited() -> None:
+    value = two_queues(allocation("a", {"gpu": 4}))
+    value["queues"]["partitions"][0]["queues"][0]["queues"][1]["resources"]["max"] = {"gpu": 4}
+    guaranteed, most = (f"queue/root.high.{limit}.gpu=9" for limit in ("guaranteed", "max"))
+    said = "YuniKorn refuses such a queues.yaml: the guaranteed of root.high is more gpu than its"
+    after = planner.whatif(state_of(value), guaranteed).after
+    assert [note for note in after.notes if note.startswith(said)]
+    for texts in ([guaranteed, most], most):
+        assert not planner.whatif(state_of(value), texts).after.notes

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from planner.commands.explain.inquiry import Clashing
 from planner.commands.explain.kueue import clash
 from planner.commands.explain.kueue.nodes import in_short, on_nodes
@@ -23,6 +25,7 @@ from planner.laws import kueue as laws
 from planner.models.kueue.laws import exclusions
 from planner.objective.profiles import Profile
 from planner.plan.kueue import Plan
+from planner.quota.kueue.assignment import parse_assignment, without_modes
 from planner.quota.kueue.preemptor import find_workload, key_of
 from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
@@ -124,6 +127,12 @@ class KueueInquiry(clash.KueueExplainer):
         if given.rules is not None:
             raise InputError("rules", "only Kueue's own are explained", hint="leave them out")
         return as_asked(planning, profile)
+
+    def planned(self, change: str) -> Planning:
+        """Make the workload ready in a changed state, in which flavors may have other modes."""
+        if (flavors := self._given.assignment) is not None:
+            self._given = replace(self._given, assignment=without_modes(parse_assignment(flavors)))
+        return super().planned(change)
 
     def find(self, name: str) -> str:
         """Return the key of a workload of the dump."""

@@ -137,6 +137,16 @@ def test_changes_by_hand(name: str, edits: set[str]) -> None:
     assert found == {text for text in edits if not text.endswith("none")}
 
 
+def test_flavors_that_are_given_have_other_modes_in_a_changed_state() -> None:
+    """With more quota the workload fits in the flavor, which the plan says is not so now."""
+    state = state_of(STATES["priority"])
+    given = planner.solve(state, PENDING).assignment
+    assert given.mode == "Preempt"
+    for flavors in (given, given.model_dump(by_alias=True)):
+        found = planner.explain(state, PENDING, objective=MIN_COUNT, assignment=flavors)
+        assert found.clash == clash_of(state)
+
+
 def test_a_small_raise_is_found_where_a_large_one_takes_the_candidates_away() -> None:
     # With 2 of its own, a is short of memory, and b is over its quota of that: its workload goes,
     # and frees the GPU too. With 3 only the GPU is short, of which b uses no more than its quota,
