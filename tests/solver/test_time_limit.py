@@ -1,5 +1,6 @@
 """However little time there is: an honest answer, and never an exception."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import inf

@@ -227,15 +227,6 @@ class Joint:
             self.dropped = capped.words
         elif self.asked.caps:
             self.dropped = "; no caps: served one by one, others are admitted"
-        if not self.in_order:
-            # Start from the best plan in order of precedence; mostly no other plan is better.
-            ordered = self.search.fork()
-            ordered.cut, ordered.deadline = [], self.deadline.half()
-            self.rules.in_order = True
-            if self.rules.is_lawful(ordered.classes.take(ordered.answer)):
-                solve_levels(ordered, self.profile.levels)
-                self.search.incumbent = ordered.incumbent
-            self.rules.in_order = False
         answer = solve_levels(self.search, self.profile.levels)
         if self.in_order:
             answer = self._unbounded()
