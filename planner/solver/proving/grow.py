@@ -55,9 +55,6 @@ QUICK_STEPS: Final = 40
 NARROWER: Final = 0.7
 """The share of a box that a narrowing may leave at most to be worth its length."""
 
-LITTLE: Final = 0.25
-"""The share of a box that one row may leave at most for a step to narrow by it."""
-
 MORE: Final = 2
 """How many victims a narrowing has to leave out to be worth more than a split with a leaf."""
 
@@ -309,7 +306,7 @@ class _Growth:
         if found is None:
             # The class that completes the dearest cover is the one to split.
             doubtful = None if self.cover is None else self.cover.last
-            return self._by_one_row(box) or splits(self.question, box, None, doubtful)[0]
+            return splits(self.question, box, None, doubtful)[0]
         proposed = splits(self.question, box, found)
         return proposed[0] if len(proposed) == 1 else self._strongest(box, proposed, found.least)
 
@@ -322,21 +319,6 @@ class _Growth:
         if _is_narrower(look, multipliers, NARROWER * _width(look.box)):
             return Narrowing(narrow=multipliers)
         return None
-
-    def _by_one_row(self, box: Box) -> Narrowing | None:
-        """Return the narrowing by one row that leaves little of a box, where ties are in question.
-
-        In boxes of ties the certain victims mostly use up a cap, and its row leaves room for nobody
-        else. In boxes of levels that is rarer, and to narrow takes longer than to split a few
-        times.
-        """
-        if "before" not in box.sums:
-            return None
-        look = self._look(box)
-        row = look.narrowing_row()
-        if row is None or not _is_narrower(look, {row: 1}, LITTLE * _width(box)):
-            return None
-        return Narrowing(narrow={row: 1})
 
     def _strongest(self, box: Box, proposed: Sequence[Split], least: float) -> Split | Narrowing:
         """Return the split that raises the program's least value most in both of its parts.

@@ -118,8 +118,14 @@ class Joint:
                 rules.refuse |= {e}
             else:
                 rules.admit |= {e}
-                outcome = self._find(until) if self.modelled else "infeasible"
+                outcome: Outcome = "infeasible"
+                if self.modelled:
+                    trial = self.search.fork()
+                    # A set cut off here may be lawful if others are admitted.
+                    trial.incumbent, trial.cut, trial.deadline = None, [], until.half()
+                    outcome = find_any(trial)
                 if outcome == "optimal":
+                    self.search.incumbent = trial.incumbent
                     steps = self.rules.steps(self.search.classes.take(self.search.answer)) or ()
                     served = self.rules.served(steps)
                     continue
@@ -132,21 +138,6 @@ class Joint:
                 rules.refuse |= {e}
         # Only now is it known what must be freed in all: `excess_freed` is measured against that.
         rules.table = self._table(sorted(rules.admit))
-
-    def _find(self, until: Deadline) -> Outcome:
-        """Look for any answer that admits all it must, first in order of precedence."""
-        trial = self.search.fork()
-        outcome: Outcome = "infeasible"
-        for in_order in (True,) if self.in_order else (True, False):
-            # A set cut off here may be lawful if others are admitted, or in another order.
-            trial.incumbent, trial.cut, trial.deadline = None, [], until.half()
-            self.rules.in_order = in_order
-            outcome = find_any(trial)
-            if outcome == "optimal":
-                self.search.incumbent = trial.incumbent
-                break
-        self.rules.in_order = self.in_order
-        return outcome
 
     def _start(self) -> set[int]:
         """Start from serving one by one, greedily or at the best of each, where that is legal."""
