@@ -10,7 +10,7 @@ from planner.plan import Certificate
 from planner.plan.kueue import Plan
 from planner.solver.kueue import flavors
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import Prepared
+from planner.solver.kueue.solve import Prepared, settling_of
 from planner.solver.levels import Settling
 from planner.state.kueue import State
 from tests.flavored import flavor, group, pending, podset, queue, running, state_of
@@ -38,7 +38,6 @@ def proofs(plan: Plan) -> set[tuple[bool, str | None]]:
 
 def say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no trees under other flavors be found."""
-    settling_of = flavors.settling_of
 
     def without(planning: Planning, profile: Profile, prepared: Prepared) -> Settling:
         return replace(settling_of(planning, profile, prepared), certify=False)

@@ -37,7 +37,6 @@ from planner.quota.yunikorn.lowered import excess, lowered
 from planner.quota.yunikorn.queue import walk
 from planner.solver.answer import (
     Capped,
-    bind,
     cap,
     certify,
     no_plan,
@@ -48,7 +47,7 @@ from planner.solver.deadline import Deadline, Trees
 from planner.solver.finder import find_any
 from planner.solver.levels import Absence, Proved, Settling, prove_absence, say_proved
 from planner.solver.proving.yunikorn import cases
-from planner.solver.search import Search
+from planner.solver.search import Search, bind
 from planner.solver.start import Given, only_pending
 from planner.solver.yunikorn.describe import ahead, explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning, YuniKornRules, side_of
