@@ -75,37 +75,34 @@ def _serve(case: Case, victims: Sequence[str]) -> Served | None:
     if assignment.mode == "NoFit" or len(assignment.pod_sets) < len(case.preemptor.pod_sets):
         return None
     planning = Planning(case)
-    if not victims:
-        return _verified(planning, (), borrowing=None) if planning.fits_at_once else None
-    place = {key: i for i, key in enumerate(planning.keys)}
-    # Kueue looks for victims in mode Preempt only, and never among those admitted on the way.
-    if assignment.mode != "Preempt" or not place.keys() >= {*victims}:
+    # In Kueue's order: the step belongs to the first attempt that permits its victims.
+    attempts: Sequence[bool | None] = planning.attempts if victims else [None]
+    if victims:
+        place = {key: i for i, key in enumerate(planning.keys)}
+        # Kueue looks for victims in mode Preempt only, and never among those admitted on the way.
+        if assignment.mode != "Preempt" or not place.keys() >= {*victims}:
+            return None
+        positions = [place[key] for key in victims]
+        if not planning.candidates[positions].all():
+            return None
+    elif planning.fits_at_once:
+        positions = []
+    else:
         return None
-    positions = [place[key] for key in victims]
-    if not planning.candidates[positions].all():
-        return None
-    found = (
-        _verified(planning, positions, borrowing=borrowing)
-        # In Kueue's order: the step belongs to the first attempt that permits its victims.
-        for borrowing in planning.attempts
-    )
-    return next((served for served in found if served is not None), None)
-
-
-def _verified(
-    planning: Planning, positions: Sequence[int], *, borrowing: bool | None
-) -> Served | None:
-    plan = planning.plan(
-        "optimum",
-        "feasible",
-        "one step of a joint plan",
-        objective="joint",
-        victims=planning.describe_in_order(positions),
-        borrowing=borrowing,
-        terms=planning.table.evaluate(positions),
-    )
-    verification = verify_plan(planning.state, plan, snapshot=planning.case.snapshot)
-    return Served(planning.case, plan, verification) if verification.accepted else None
+    for borrowing in attempts:
+        plan = planning.plan(
+            "optimum",
+            "feasible",
+            "one step of a joint plan",
+            objective="joint",
+            victims=planning.describe_in_order(positions),
+            borrowing=borrowing,
+            terms=planning.table.evaluate(positions),
+        )
+        verification = verify_plan(planning.state, plan, snapshot=case.snapshot)
+        if verification.accepted:
+            return Served(case, plan, verification)
+    return None
 
 
 class Turn(Struct, frozen=True):
