@@ -182,7 +182,10 @@ class Settling:
             if search.incumbent is not None:
                 self.victims = search.classes.take(search.incumbent)
             elif not self.first(self.soon):
-                found = self.find_first()
+                self.searched = True
+                found = find_any(search)
+                if search.incumbent is not None:
+                    self.victims = search.classes.take(search.incumbent)
                 if found != "optimal" and not self.first(self.effort):
                     search.deadline = whole
                     cut_off, said = len(search.cut), found == "infeasible"
@@ -218,14 +221,6 @@ class Settling:
         self.trees += [] if tree is None else [tree]
         self.victims = found
         return tree is not None or found is not None
-
-    def find_first(self) -> Outcome:
-        """Let the solver look for any answer."""
-        self.searched = True
-        outcome = find_any(self.search)
-        if self.search.incumbent is not None:
-            self.victims = self.search.classes.take(self.search.incumbent)
-        return outcome
 
     def is_proved_soon(self, measure: Measure) -> bool:
         """Say whether a tree soon proves a level, of the answer or of the better sets it finds."""
