@@ -23,7 +23,6 @@ from planner.objective.profiles import (
     Profile,
     measure_name,
     measure_title,
-    measure_unit,
     value_in,
 )
 from planner.plan import (
@@ -31,7 +30,6 @@ from planner.plan import (
     AnyPlan,
     Cap,
     Certificate,
-    Level,
     Status,
     Tree,
     Verdict,
@@ -39,9 +37,9 @@ from planner.plan import (
 )
 from planner.proof.claims import Claims, Limits, cap_claim
 from planner.solver.deadline import Trees
-from planner.solver.finder import LevelResult, find_any, find_within
+from planner.solver.finder import find_any, find_within
 from planner.solver.levels import Proved, prove_absence
-from planner.solver.search import SEED, Outcome, Search, impose
+from planner.solver.search import SEED, Outcome, Search
 from planner.solver.start import AnyPlanning
 from planner.verifier.wording import broken
 
@@ -165,16 +163,6 @@ def keep_caps(
     return Capped(tuple(kept), words, tuple(impossible), undecided=bool(undecided))
 
 
-def bind(search: Search, profile: Profile) -> None:
-    """Impose the wishes of a profile on a search that nothing has narrowed yet.
-
-    Raises `UnsupportedError` if a term of the profile cannot be known from the state.
-    """
-    search.rules.table.refuse_missing(profile.name, profile.terms)
-    if profile.wishes:
-        impose(search, profile.wishes)
-
-
 def blame_wishes(search: Search, profile: Profile) -> str:
     """Say that the wishes leave a search no answer; empty if the rules alone leave none."""
     if not profile.wishes:
@@ -232,7 +220,7 @@ def certify(
         capped = Capped(capped.kept)
     return Certificate(
         digest=digest,
-        levels=describe_levels(proved.levels),
+        levels=proved.levels,
         caps=tuple(Cap(term=measure_name(measure), most=most) for measure, most in capped.kept),
         dropped=capped.dropped,
         trees=(*proved.trees, *capped.trees),
@@ -243,23 +231,6 @@ def certify(
         solver=solver,
         seed=SEED,
         wall_time_s=round(time.monotonic() - started, 6),
-    )
-
-
-def describe_levels(levels: Sequence[LevelResult]) -> tuple[Level, ...]:
-    """Return the levels of an answer as records."""
-    return tuple(
-        Level(
-            term=measure_name(level.measure),
-            title=measure_title(level.measure),
-            unit=measure_unit(level.measure),
-            value=level.least.value,
-            bound=level.least.bound,
-            proof=level.proof,
-            claimed=level.claimed,
-            says=level.says,
-        )
-        for level in levels
     )
 
 

@@ -5,16 +5,14 @@ What the solver says of an answer is its word, and proves nothing (planner.solve
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from math import inf
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from planner.models.shared.builder import Linear
 from planner.objective.profiles import Measure, with_names
-from planner.plan import Proof
 from planner.solver.search import Counts, Outcome, RowOverClasses, Search
 from planner.stage import begin
 
@@ -30,25 +28,11 @@ class Least(Struct, frozen=True):
     bound: int = 0
 
 
-class LevelResult(Struct, frozen=True):
-    """One level of an answer.
-
-    ``proof`` says whether a tree shows it, which ``says`` tells in words where these are few;
-    ``claimed`` is the bound by the solver's word where none does.
-    """
-
-    measure: Measure
-    least: Least
-    proof: Proof | None = None
-    claimed: int | None = None
-    says: str = ""
-
-
 class Answer(Struct, frozen=True):
     """All levels, and whether the solver calls each best; the incumbent of the search is it."""
 
     outcome: Outcome
-    levels: tuple[LevelResult, ...]
+    levels: Mapping[Measure, Least]
 
 
 def find_any(search: Search) -> Outcome:
@@ -105,24 +89,23 @@ def solve_levels(search: Search, levels: Sequence[Measure]) -> Answer:
     if search.incumbent is None:
         outcome = find_any(search)
         if outcome in {"infeasible", "unknown"}:
-            return Answer(outcome, ())
-    done, whole = list[LevelResult](), search.deadline
+            return Answer(outcome, {})
+    done, whole = dict[Measure, Least](), search.deadline
     for measure in with_names(levels):
         search.deadline = whole.part(_SHARE)
         left = search.deadline.left()
         begin(f"level {len(done) + 1}" + ("" if left is None else f", for at most {left:.0f} s"))
-        for level in done:  # a later level may have improved it
-            search.limit(level.measure, search.value(level.measure, search.answer))
-        done.append(LevelResult(measure, minimise(search, measure)))
+        for earlier in done:  # a later level may have improved it
+            search.limit(earlier, search.value(earlier, search.answer))
+        done[measure] = minimise(search, measure)
         search.deadline = whole
-    for place, level in enumerate(done):
-        least = level.least
+    for measure, least in done.items():
         if least.outcome != "optimal":
-            value, bound = search.value(level.measure, search.answer), least.bound
-            least = Least("optimal" if value == bound else "feasible", value, bound)
-            done[place] = replace(level, least=least)
-    best = all(level.least.outcome == "optimal" for level in done) and break_ties(search)
-    return Answer("optimal" if best else "feasible", tuple(done))
+            value = search.value(measure, search.answer)
+            is_best = value == least.bound
+            done[measure] = Least("optimal" if is_best else "feasible", value, least.bound)
+    best = all(least.outcome == "optimal" for least in done.values()) and break_ties(search)
+    return Answer("optimal" if best else "feasible", done)
 
 
 def break_ties(search: Search) -> bool:

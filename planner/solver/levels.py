@@ -20,8 +20,14 @@ from msgspec.structs import replace
 
 from planner.errors import UnsupportedError
 from planner.garbage import without_garbage_collection
-from planner.objective.profiles import Measure, with_names
-from planner.plan import Proof, Tree
+from planner.objective.profiles import (
+    Measure,
+    measure_name,
+    measure_title,
+    measure_unit,
+    with_names,
+)
+from planner.plan import Level, Proof, Tree
 from planner.proof.claims import (
     BETTER,
     INFEASIBLE,
@@ -33,8 +39,7 @@ from planner.proof.claims import (
 )
 from planner.proof.question import Question, in_words
 from planner.solver.deadline import Deadline, OutOfTime, Trees
-from planner.solver.finder import Least, LevelResult, break_ties, find_any, minimise
-from planner.solver.proving.earlier import EarlierTree, renamed
+from planner.solver.finder import Least, break_ties, find_any, minimise
 from planner.solver.proving.grow import Before, Effort, Grown, grow
 from planner.solver.search import Outcome, Search
 from planner.stage import begin
@@ -88,13 +93,25 @@ class Proved(Struct, frozen=True):
 
     outcome: Outcome
     victims: Sequence[int] | None
-    levels: tuple[LevelResult, ...]
+    levels: tuple[Level, ...]
     trees: Sequence[Tree] = ()
     ties: Proof | None = None
     corrected: int = 0
     searched: bool = True
     cut_off: int = 0
     claimed: bool = False
+
+
+def level_of(measure: Measure, value: int, bound: int = 0, claimed: int | None = None) -> Level:
+    """Return the record of a level of which no proof is known."""
+    return Level(
+        term=measure_name(measure),
+        title=measure_title(measure),
+        unit=measure_unit(measure),
+        value=value,
+        bound=bound,
+        claimed=claimed,
+    )
 
 
 class Absence(NamedTuple):
@@ -165,7 +182,10 @@ class Settling:
             if search.incumbent is not None:
                 self.victims = search.classes.take(search.incumbent)
             elif not self.first(self.soon):
-                found = self.find_first()
+                self.searched = True
+                found = find_any(search)
+                if search.incumbent is not None:
+                    self.victims = search.classes.take(search.incumbent)
                 if found != "optimal" and not self.first(self.effort):
                     search.deadline = whole
                     cut_off, said = len(search.cut), found == "infeasible"
@@ -202,14 +222,6 @@ class Settling:
         self.victims = found
         return tree is not None or found is not None
 
-    def find_first(self) -> Outcome:
-        """Let the solver look for any answer."""
-        self.searched = True
-        outcome = find_any(self.search)
-        if self.search.incumbent is not None:
-            self.victims = self.search.classes.take(self.search.incumbent)
-        return outcome
-
     def is_proved_soon(self, measure: Measure) -> bool:
         """Say whether a tree soon proves a level, of the answer or of the better sets it finds."""
         for _ in range(1 + MOST_BETTER):
@@ -237,10 +249,7 @@ class Settling:
         if tree is not None:
             self.trees.append(tree)
             if tree.claim == claim:
-                question = ask(self.claims)
-                earlier = EarlierTree.of(question.rules, tree.steps, at_most(measure, value))
-                self.before.tree = earlier or self.before.tree
-                self.says[measure] = in_words(question, tree.steps, measure, value)
+                self.says[measure] = in_words(ask(self.claims), tree.steps, measure, value)
         self.levels.append(Stated(measure, value, proved=tree is not None))
         return True
 
@@ -374,10 +383,10 @@ class Settling:
         Where the tree was not finished, the level is still in question: its row keeps its name.
         """
         for multipliers in grown.narrowed_by if self.victims is not None else ():
-            named = multipliers
+            named = dict(multipliers)
             if grown.steps is not None and measure is not None and BETTER in named:
                 value = self.claims.value(measure, self.victims or ())
-                named = renamed(named, at_most(measure, value))
+                named[at_most(measure, value)] = named.pop(BETTER)
             if named not in self.before.narrowed:
                 self.before.narrowed.append(named)
 
@@ -397,7 +406,7 @@ class Settling:
         levels = tuple(self.results())
         # Another plan might keep a cap that time left undecided.
         proved = all(level.proof for level in levels) and not self.undecided
-        known = (level.proof or level.claimed == level.least.value for level in levels)
+        known = (level.proof or level.claimed == level.value for level in levels)
         return Proved(
             "optimal" if proved else "feasible",
             self.victims,
@@ -410,16 +419,16 @@ class Settling:
             claimed=not proved and all(known),
         )
 
-    def results(self) -> Iterator[LevelResult]:
+    def results(self) -> Iterator[Level]:
         """Yield the levels with their proofs, or with the bounds that trees show."""
         for number, (measure, _, shown) in enumerate(self.levels):
             value = self.claims.value(measure, self.victims or ())
             if shown or value == 0:
-                least, says = Least("optimal", value, value), self.says.get(measure, "")
-                yield LevelResult(measure, least, "certified", says=says)
+                proof = {"proof": "certified", "says": self.says.get(measure, "")}
+                yield level_of(measure, value, value).model_copy(update=proof)
                 continue
             word = min(value, self.claimed[measure].bound) if measure in self.claimed else 0
-            yield LevelResult(measure, Least("feasible", value, self.bound(number)), claimed=word)
+            yield level_of(measure, value, self.bound(number), claimed=word)
 
     def bound(self, number: int) -> int:
         """Return the bound of a level that short trees show, within a thousandth of its value.

@@ -14,9 +14,8 @@ from msgspec import Struct
 from planner.errors import InternalError, UnsupportedError
 from planner.models.shared.builder import Linear
 from planner.models.shared.measure import Measured, express
-from planner.objective.profiles import Measure, value_in
+from planner.objective.profiles import Measure, Profile, value_in
 from planner.objective.terms import TermTable
-from planner.objective.wishes import Wishes
 from planner.problem.array import IntArray
 from planner.quota.classes import Classes
 from planner.solver.deadline import Deadline, OutOfTime
@@ -251,12 +250,17 @@ class Search:
         return {index: self.answer[k] for k, index in take.items()}
 
 
-def impose(search: Search, wishes: Wishes) -> None:
-    """Restrict a search to answers that keep to wishes; it must not have been narrowed before.
+def bind(search: Search, profile: Profile) -> None:
+    """Impose the wishes of a profile on a search that nothing has narrowed yet.
 
     Classes are divided where a wish tells their members apart.
+
+    Raises `UnsupportedError` if a term of the profile cannot be known from the state.
     """
-    table = search.rules.table
+    table, wishes = search.rules.table, profile.wishes
+    table.refuse_missing(profile.name, profile.terms)
+    if not wishes:
+        return
     protected = wishes.protected(table)
     counted = {group: wishes.counted(table, group) for group in wishes.budget}
     chosen = None if search.incumbent is None else search.classes.take(search.incumbent)

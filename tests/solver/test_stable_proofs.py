@@ -80,9 +80,9 @@ def test_a_set_that_breaks_d11_is_never_better(proof: str | None) -> None:
     proved, names = settled(profile, STABLE_BEST)
     assert names == STABLE_BEST
     assert proved.corrected == 0
-    proofs = {level.measure: level.proof for level in proved.levels}
-    assert proofs[D11] == "certified"  # nothing is below 0
-    assert proofs["priority_weight",] == proof  # a tree has to deny the unstable set
+    proofs = {level.term: level.proof for level in proved.levels}
+    assert proofs["unstable"] == "certified"  # nothing is below 0
+    assert proofs["priority_weight"] == proof  # a tree has to deny the unstable set
     assert proved.outcome == status_of(proof)
 
 
@@ -96,9 +96,9 @@ def test_where_d11_comes_later_that_set_is_better() -> None:
     proved, names = settled(profile, STABLE_BEST)
     assert names == UNSTABLE_BEST
     assert proved.corrected == 1
-    values = {level.measure: (level.least.value, level.proof) for level in proved.levels}
-    assert values["priority_weight",] == (4, "certified")
-    assert values[D11][0] == 1
+    values = {level.term: (level.value, level.proof) for level in proved.levels}
+    assert values["priority_weight"] == (4, "certified")
+    assert values["unstable"][0] == 1
 
 
 def test_what_has_more_of_it_than_needed_is_replaced() -> None:
@@ -106,7 +106,7 @@ def test_what_has_more_of_it_than_needed_is_replaced() -> None:
     profile = Profile("mine", "", (D11, ("priority_weight",)))
     proved, names = settled(profile, UNSTABLE_BEST)
     assert (names, proved.corrected) == (STABLE_BEST, 1)
-    assert proved.levels[0].least.value == 0
+    assert proved.levels[0].value == 0
 
 
 @pytest.mark.parametrize("name", ["stable", "rated"])

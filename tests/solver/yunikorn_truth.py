@@ -16,9 +16,9 @@ from planner.objective.yunikorn import yunikorn_term_table
 from planner.plan import Level
 from planner.plan.yunikorn import YuniKornPlan
 from planner.reader.yunikorn import read_yunikorn_objects
-from planner.solver.answer import describe_levels
 from planner.solver.deadline import Deadline
 from planner.solver.finder import solve_levels
+from planner.solver.levels import level_of
 from planner.solver.start import Given
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning
 from planner.solver.yunikorn.start import prepare_ask, start
@@ -106,7 +106,8 @@ class YuniKornTruth:
         if ready.search.incumbent is not None:
             positions = ready.search.classes.take(ready.search.incumbent)
         victims = [planning.problem.allocations[one].allocation_key for one in positions]
-        levels = describe_levels(answer.levels)
+        found = answer.levels.items()
+        levels = tuple(level_of(each, least.value, least.bound) for each, least in found)
         return Found(answer.outcome, frozenset(victims), greedy, levels)
 
     def planning(self, costs: Mapping[str, int] | None = None) -> YuniKornPlanning:

@@ -11,15 +11,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
 
-from msgspec.structs import replace
-
 from planner.case.kueue import Case
 from planner.plan.kueue import Plan
 from planner.problem.array import BoolArray
 from planner.research.strict.verifier import Strict, attempts_due, judge_strictly
 from planner.solver.deadline import Trees
 from planner.solver.kueue.planning import Planning
-from planner.solver.levels import Proved
 from planner.verifier.kueue.plan import match_plan
 from planner.verifier.wording import broken
 
@@ -30,11 +27,8 @@ UNDECIDED: Final = "whether it keeps to documented precedence was not decided"
 class StrictPlanning(Planning):
     """Planning in which a set of victims is lawful only in an order that precedence permits.
 
-    ``undecided`` counts judgements that ended without a verdict. Trees are not grown: they know
-    today's laws alone, and would offer sets that precedence refuses.
+    Trees are not grown: they know today's laws alone, and would offer sets that precedence refuses.
     """
-
-    undecided = 0
 
     def __init__(self, case: Case, certify: Trees = None, ranked: BoolArray | None = None) -> None:
         del certify
@@ -82,10 +76,6 @@ class StrictPlanning(Planning):
         found = self.judged(plan)
         said = (UNDECIDED,) if found.legal is None else broken(found.verdicts)
         return self.by_its_rules(plan.model_copy(update={"outside_rules": said}))
-
-    def as_far_as_decided(self, proved: Proved) -> Proved:
-        """Take back what rests on sets that were left out without being judged."""
-        return replace(proved, claimed=False) if self.undecided else proved
 
     def why_infeasible(self) -> str:
         """Say in words why no legal victim set exists."""

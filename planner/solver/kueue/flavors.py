@@ -219,7 +219,7 @@ class _Race:
             if (search.known_value(measure) or 0) > most:
                 search.incumbent = None
         proved = settling_of(planning, self.profile, prepared).settle()
-        values, best = [level.least.value for level in proved.levels], self.values
+        values, best = [level.value for level in proved.levels], self.values
         if proved.victims is not None and (best is None or values < best):
             prepared = replace(prepared, greedy=self.greedy)
             self._count(planning, finish(planning, self.profile, prepared, proved, started))

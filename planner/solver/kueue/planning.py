@@ -37,7 +37,6 @@ from planner.solver.kueue.describe import (
     plan_of,
     remarks,
 )
-from planner.solver.levels import Proved
 from planner.solver.search import Rules
 from planner.state.kueue import State
 from planner.verifier.kueue.certificate import check_certificate
@@ -47,9 +46,12 @@ from planner.verifier.wording import broken
 
 
 class Planning(Planned[Plan], Rules):
-    """A case being planned: whom its rules permit, and the terms that count."""
+    """A case being planned: whom its rules permit, and the terms that count.
 
-    scheduler = "kueue"
+    ``undecided`` counts the sets that were left out without a verdict.
+    """
+
+    scheduler, undecided = "kueue", 0
     NEVER_LOOKED: ClassVar = (
         "Kueue takes it for fitting, which it does not, and so never looks for victims "
         "(flavorFungibility.preference PreemptionOverBorrowing)"
@@ -357,10 +359,6 @@ class Planning(Planned[Plan], Rules):
         victims = self.describe_in_order(positions)
         plans = [self._naming(victims, borrowing=borrowing) for borrowing in (False, True)]
         return min((broken(self._verify(plan).verdicts) for plan in plans), key=len)
-
-    def as_far_as_decided(self, proved: Proved) -> Proved:
-        """Return what is proved of an answer, but for undecided sets: here, all of it."""
-        return proved
 
     def _check_claims(self, plan: Plan, terms: Mapping[str, int]) -> Sequence[Verdict]:
         snapshot, setting = self.case.snapshot, self.setting

@@ -22,7 +22,6 @@ from planner.quantity import plural
 from planner.quota.kueue.placement import LEFT_OUT
 from planner.solver.answer import (
     Capped,
-    bind,
     cap,
     certify,
     no_plan,
@@ -32,7 +31,7 @@ from planner.solver.answer import (
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.levels import Proved, Settling, say_proved
-from planner.solver.search import Search
+from planner.solver.search import Search, bind
 
 
 class Prepared(Struct, frozen=True):
@@ -151,7 +150,8 @@ def finish(
     Raises `InternalError` if the plan fails its verification, or is worse than Kueue's own.
     """
     search, greedy = prepared.search, prepared.greedy
-    proved = planning.as_far_as_decided(proved)
+    if planning.undecided:
+        proved = replace(proved, claimed=False)
     certificate = certify(planning.state.digest, proved, started, prepared.capped)
     if proved.victims is None:
         return no_plan(planning, profile, greedy, certificate, search, proved)

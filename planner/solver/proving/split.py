@@ -10,7 +10,7 @@ import numpy as np
 from planner.plan.proof import CaseSplit, CountSplit, WholeSplit
 from planner.problem.array import FloatArray
 from planner.proof.box import Box
-from planner.proof.question import Question, Rules
+from planner.proof.question import Question
 from planner.quota.classes import IntArray
 from planner.scheduler import scheduler_of
 from planner.solver.proving.program import FRACTION, Suggestion
@@ -26,7 +26,7 @@ ByCase = tuple[CaseSplit | None, IntArray | None]
 """A split by cases, which make laws linear, or classes that break one at a suggested point."""
 
 
-def splits(
+def splits(  # noqa: PLR0911 - a kind of split each
     question: Question, box: Box, found: Suggestion | None, known: int | None = None
 ) -> Sequence[CountSplit | WholeSplit | CaseSplit]:
     """Return splits of a box that is not closed, the most promising first.
@@ -45,35 +45,33 @@ def splits(
         k = int((box.least < box.most).argmax()) if known is None else known
         return [CountSplit(of=(k,), most=int(box.least[k]))]
     point, bounds = found.point, question.bounds
-    by_name: CaseSplit | WholeSplit | None = None
     if bounds and "queues" in bounds[-1].measure:  # queues are counted
-        by_name = _queue_hardly_touched(rules, box, point)
-    by_name = by_name or _too_many_touched(question, box, found) or _part_of_one(rules, found)
-    if by_name is not None:
-        return [by_name]
+        # Whether a queue is touched of which the point takes few.
+        taken = np.bincount(rules.queue, weights=point)
+        certain = {*box.touched, *rules.queue[box.least > 0].tolist()}
+        hardly = [q for q in np.flatnonzero(taken > FRACTION).tolist() if q not in certain]
+        if hardly:
+            return [CaseSplit(split="below", at=rules.name(min(hardly, key=lambda q: taken[q])))]
+    touched = _too_many_touched(question, box, found)
+    if touched is not None:
+        return [touched]
+    whole = ((abs(v - round(v)), n, v) for n, v in found.quantities.items() if n in rules.whole)
+    away, name, value = max(whole, default=(0.0, "", 0.0))
+    if away > FRACTION:  # the whole quantity that is farthest from a whole number
+        return [WholeSplit(whole=name, most=int(np.floor(value)))]
     kinds = _worth(question, box, found), rules.shape
     groups = (split for kind in kinds for split in _groups(kind, box, point))
     by_count = dict.fromkeys((*groups, *_classes(box, point)))
-    return [*by_count] or [_class(box, point, doubtful)]
-
-
-def _part_of_one(rules: Rules, found: Suggestion) -> WholeSplit | None:
-    """Split the whole quantity whose value at a point is farthest from a whole number."""
-    parts = (
-        (abs(v - round(v)), name, v) for name, v in found.quantities.items() if name in rules.whole
-    )
-    away, name, value = max(parts, default=(0.0, "", 0.0))
-    return WholeSplit(whole=name, most=int(np.floor(value))) if away > FRACTION else None
-
-
-def _queue_hardly_touched(rules: Rules, box: Box, point: FloatArray) -> CaseSplit | None:
-    """Split by whether a queue is touched of which a point takes few."""
-    taken = np.bincount(rules.queue, weights=point)
-    certain = {*box.touched, *rules.queue[box.least > 0].tolist()}
-    doubtful = [q for q in np.flatnonzero(taken > FRACTION).tolist() if q not in certain]
-    if not doubtful:
-        return None
-    return CaseSplit(split="below", at=rules.name(min(doubtful, key=lambda q: taken[q])))
+    if by_count:
+        return [*by_count]
+    # The point takes a fraction of no class.
+    free = np.flatnonzero(box.least < box.most)
+    taken = free[point[free] > box.least[free] + 0.5]
+    if doubtful is not None and np.isin(taken, doubtful).any():
+        taken = taken[np.isin(taken, doubtful)]
+    k = int(taken[0]) if taken.size else int(free[0])
+    most = round(point[k]) - 1 if taken.size else 0
+    return [CountSplit(of=(k,), most=max(most, int(box.least[k])))]
 
 
 def _too_many_touched(
@@ -99,21 +97,14 @@ def _too_many_touched(
             for name in ahead if len(taken) > bounded.most else ():
                 if box.least[of[name]].any():
                     continue  # it is touched for certain: the other part would be empty
-                split = _touched_or_not(question.rules, box, term, name, of[name])
-                if split is not None:
-                    return split
+                # Unless that was split before.
+                if term == "queues":
+                    queue = int(question.rules.queue[of[name][0]])
+                    if queue not in box.touched:
+                        return CaseSplit(split="below", at=question.rules.name(queue))
+                elif {f"{name} at most", f"{name} at least"}.isdisjoint(box.sums):
+                    return WholeSplit(whole=name, most=0)
     return None
-
-
-def _touched_or_not(
-    rules: Rules, box: Box, term: str, name: str, classes: IntArray
-) -> CaseSplit | WholeSplit | None:
-    """Split a queue or a namespace by whether it is touched, unless that was split before."""
-    if term == "queues":
-        queue = int(rules.queue[classes[0]])
-        return None if queue in box.touched else CaseSplit(split="below", at=rules.name(queue))
-    known = {f"{name} at most", f"{name} at least"}
-    return WholeSplit(whole=name, most=0) if known.isdisjoint(box.sums) else None
 
 
 def _worth(question: Question, box: Box, found: Suggestion) -> IntArray:
@@ -156,14 +147,3 @@ def _most_doubtful(away: FloatArray) -> list[int]:
     """Return the few places where numbers are farthest from whole ones, by how far they are."""
     order = np.argsort(-away, kind="stable")[:CHOICE]
     return [one for one in order.tolist() if away[one] > FRACTION]
-
-
-def _class(box: Box, point: FloatArray, doubtful: IntArray | None) -> CountSplit:
-    """Split a class where a point takes a fraction of no class."""
-    free = np.flatnonzero(box.least < box.most)
-    taken = free[point[free] > box.least[free] + 0.5]
-    if doubtful is not None and np.isin(taken, doubtful).any():
-        taken = taken[np.isin(taken, doubtful)]
-    k = int(taken[0]) if taken.size else int(free[0])
-    most = round(point[k]) - 1 if taken.size else 0
-    return CountSplit(of=(k,), most=max(most, int(box.least[k])))

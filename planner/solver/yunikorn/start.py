@@ -29,26 +29,24 @@ from planner.objective.wishes import NO_WISHES
 from planner.objective.yunikorn import chosen_node
 from planner.plan import Status
 from planner.plan.yunikorn import YuniKornPlan
-from planner.problem.yunikorn import YuniKornProblem
-from planner.proof.claims import LAST_RESORT, Claims
+from planner.proof.claims import LAST_RESORT
 from planner.quantity import plural
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, prepare
 from planner.quota.yunikorn.lowered import excess, lowered
 from planner.quota.yunikorn.queue import walk
 from planner.solver.answer import (
     Capped,
-    bind,
     cap,
     certify,
     no_plan,
     refuse_worse,
     without_solver,
 )
-from planner.solver.deadline import Deadline, Trees
+from planner.solver.deadline import Deadline
 from planner.solver.finder import find_any
 from planner.solver.levels import Absence, Proved, Settling, prove_absence, say_proved
 from planner.solver.proving.yunikorn import cases
-from planner.solver.search import Search
+from planner.solver.search import Search, bind
 from planner.solver.start import Given, only_pending
 from planner.solver.yunikorn.describe import ahead, explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning, YuniKornRules, side_of
@@ -58,53 +56,6 @@ from planner.state.yunikorn import YuniKornState
 from planner.state.yunikorn_release import V1_9, release_of
 
 LAST_TIER: Final[Measure] = ("last_resort",)
-
-
-def sparing(
-    free: Search,
-    rules: YuniKornRules,
-    profile: Profile,
-    candidates: Sequence[int],
-    known: Sequence[int] | None = None,
-) -> tuple[Search, Spared, bool]:
-    """Return a search that spares whom law 1 spares under a profile, as far as a legal set does.
-
-    Besides the search it returns whom that spares, and whether it is known that no more can be
-    spared. ``free`` is a search by ``rules`` that spares nobody; ``candidates`` are positions of
-    allocations that no law excludes by itself, ``known`` those of a legal set without any that
-    opted out.
-    """
-    settled = True
-    # Originators are spared only where `last_resort` counts them; the choice that spares more comes
-    # first.
-    last_tier: tuple[Spared, ...] = ("last-tier",) if LAST_TIER in profile.levels else ()
-    for spare in (*last_tier, "opted-out"):
-        if not spared_by(rules.problem, spare)[list(candidates)].any():
-            continue  # there is nobody to spare
-        # Without caps or wishes: whom law 1 spares does not depend on what the user wishes.
-        search = dataclasses.replace(free.fork(), rules=replace(rules, spare=spare))
-        if known is not None and spare == "opted-out":
-            search.incumbent = free.classes.counts(known)
-        elif find_any(search) == "unknown" and spare == "opted-out":
-            settled = False  # for originators the level `last_resort` settles it
-        if search.incumbent is not None:
-            return search, spare, settled
-    return free, "nobody", settled
-
-
-def is_spared(problem: YuniKornProblem, spare: Spared, positions: Sequence[int]) -> bool:
-    """Say whether none of the positions is of an allocation that law 1 spares."""
-    return not spared_by(problem, spare)[list(positions)].any()
-
-
-def why_last_resort(
-    free: Search, rules: YuniKornRules, claims: Claims, *, certify: Trees
-) -> Absence:
-    """Prove that no legal set spares all who opted out; ``claims`` are of sets that do."""
-    everything = list(range(len(free.classes)))
-    rules = replace(rules, spare="opted-out")
-    search = Search(rules, free.classes, free.deadline, everything)
-    return prove_absence(search, claims, certify, LAST_RESORT)
 
 
 class PreparedAsk(Struct, frozen=True):
@@ -195,17 +146,18 @@ def _search(
 
     given = claims, found.search, levels, fresh, planning.certify
     proved = Settling(*given, undecided=undecided).settle()
-    if proved.victims is None or is_spared(planning.problem, "opted-out", proved.victims):
+    opted_out = spared_by(planning.problem, "opted-out")
+    if proved.victims is None or not opted_out[list(proved.victims)].any():
         # If time ended before it was known whom law 1 spares, another plan might spare more.
         sure = found.settled or proved.outcome != "optimal"
         return found, proved if sure else replace(proved, outcome="feasible"), Absence()
     without = planning.claims(replace(profile, wishes=NO_WISHES), (), spare="opted-out")
-    resort = why_last_resort(found.free, found.rules, without, certify=planning.certify)
-    proved = replace(
-        proved,
-        outcome=proved.outcome if resort.tree else "feasible",
-        trees=(*proved.trees, *([resort.tree] if resort.tree else ())),
-    )
+    search = dataclasses.replace(found.free.fork(), rules=replace(found.rules, spare="opted-out"))
+    resort = prove_absence(search, without, planning.certify, LAST_RESORT)
+    if resort.tree is None:
+        proved = replace(proved, outcome="feasible")
+    else:
+        proved = replace(proved, trees=(*proved.trees, resort.tree))
     return found, proved, resort
 
 
@@ -243,9 +195,21 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
     free = Search(rules, classes, deadline, list(range(len(classes))))
     spare: Spared = "nobody"
     search, settled = free.fork(), True
-    if not last_resort:
-        everybody = planning.eligible.nonzero()[0].tolist()
-        search, spare, settled = sparing(free, rules, profile, everybody, known)
+    # Originators are spared only where `last_resort` counts them; the choice that spares more comes
+    # first.
+    choices: tuple[Spared, ...] = ("last-tier",) if LAST_TIER in profile.levels else ()
+    for choice in () if last_resort else (*choices, "opted-out"):
+        if not spared_by(problem, choice)[planning.eligible].any():
+            continue  # there is nobody to spare
+        # Without caps or wishes: whom law 1 spares does not depend on what the user wishes.
+        trial = dataclasses.replace(free.fork(), rules=replace(rules, spare=choice))
+        if known is not None and choice == "opted-out":
+            trial.incumbent = classes.counts(known)
+        elif find_any(trial) == "unknown" and choice == "opted-out":
+            settled = False  # for originators the level `last_resort` settles it
+        if trial.incumbent is not None:
+            search, spare = trial, choice
+            break
     within = not greedy.outside_rules and greedy.spares(spare)
     if greedy.victims and within:
         search.incumbent = classes.counts(planning.greedy_positions())

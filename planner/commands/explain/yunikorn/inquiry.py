@@ -29,7 +29,6 @@ from planner.solver.yunikorn.describe import ahead, usage_of
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import (
     LAST_TIER,
-    is_spared,
     prepare_ask,
     settled_ask,
 )
@@ -200,9 +199,9 @@ class YuniKornInquiry(YuniKornExplainer):
         if not plan.victims:
             return "nobody"
         victims = [self.positions[key] for key in plan.keys]
-        if LAST_TIER in self.profile.levels and is_spared(problem, "last-tier", victims):
+        if LAST_TIER in self.profile.levels and not spared_by(problem, "last-tier")[victims].any():
             return "last-tier"
-        return "opted-out" if is_spared(problem, "opted-out", victims) else "nobody"
+        return "nobody" if spared_by(problem, "opted-out")[victims].any() else "opted-out"
 
     def find(self, name: str) -> str:
         """Return the key of an allocation that is named by its key or its pod."""

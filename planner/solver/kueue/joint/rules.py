@@ -132,8 +132,15 @@ class JointRules(Rules, Struct, dict=True):
         return {self._number[step.plan.preemptor] for step in steps}
 
     def _divide(self, positions: Sequence[int], *, in_order: bool) -> list[Served] | None:
+        """Return steps in which exactly the workloads at these positions are victims."""
+        # A class for each: the question is who goes in which step, also among interchangeable ones.
+        alone = Classes.of([[position] for position in positions])
         while True:
-            joint = self._of_all(positions, in_order=in_order)
+            # Of equal divisions the solver's first is taken. Which that is depends on the
+            # variables: to share them would save little here, and change plans.
+            joint = self._built(alone, in_order=in_order, sharing=False)
+            for index in joint.take:
+                joint.builder.add(variable(index) >= 1)
             late = Linear({index: -step for (step, _), index in joint.taken.items() if step})
             result = run(joint.builder, late, Deadline(), effort=EFFORT)
             if not result.solution:
@@ -148,17 +155,6 @@ class JointRules(Rules, Struct, dict=True):
             if refused is None:
                 return found
             self.cuts.append(self._cut(chosen[: len(found) + 1], refused))
-
-    def _of_all(self, positions: Sequence[int], *, in_order: bool) -> JointFormulation:
-        """Build the model in which exactly the workloads at these positions are victims."""
-        # A class for each: the question is who goes in which step, also among interchangeable ones.
-        alone = Classes.of([[position] for position in positions])
-        # Of equal divisions the solver's first is taken. Which that is depends on the variables: to
-        # share them would save little here, and change plans.
-        joint = self._built(alone, in_order=in_order, sharing=False)
-        for index in joint.take:
-            joint.builder.add(variable(index) >= 1)
-        return joint
 
     def _built(self, classes: Classes, *, in_order: bool, sharing: bool) -> JointFormulation:
         entrants = self.question.entrants

@@ -24,7 +24,6 @@ from planner.plan.kueue import Plan
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.aftermath import admit, snapshot_after
-from planner.reference.kueue.cycle.processing import Entry
 from planner.reference.kueue.cycle.run import schedule
 from planner.reference.kueue.cycle.turn import standing
 from planner.reference.kueue.cycle.waiting import waiting_queues
@@ -75,37 +74,34 @@ def _serve(case: Case, victims: Sequence[str]) -> Served | None:
     if assignment.mode == "NoFit" or len(assignment.pod_sets) < len(case.preemptor.pod_sets):
         return None
     planning = Planning(case)
-    if not victims:
-        return _verified(planning, (), borrowing=None) if planning.fits_at_once else None
-    place = {key: i for i, key in enumerate(planning.keys)}
-    # Kueue looks for victims in mode Preempt only, and never among those admitted on the way.
-    if assignment.mode != "Preempt" or not place.keys() >= {*victims}:
+    # In Kueue's order: the step belongs to the first attempt that permits its victims.
+    attempts: Sequence[bool | None] = planning.attempts if victims else [None]
+    if victims:
+        place = {key: i for i, key in enumerate(planning.keys)}
+        # Kueue looks for victims in mode Preempt only, and never among those admitted on the way.
+        if assignment.mode != "Preempt" or not place.keys() >= {*victims}:
+            return None
+        positions = [place[key] for key in victims]
+        if not planning.candidates[positions].all():
+            return None
+    elif planning.fits_at_once:
+        positions = []
+    else:
         return None
-    positions = [place[key] for key in victims]
-    if not planning.candidates[positions].all():
-        return None
-    found = (
-        _verified(planning, positions, borrowing=borrowing)
-        # In Kueue's order: the step belongs to the first attempt that permits its victims.
-        for borrowing in planning.attempts
-    )
-    return next((served for served in found if served is not None), None)
-
-
-def _verified(
-    planning: Planning, positions: Sequence[int], *, borrowing: bool | None
-) -> Served | None:
-    plan = planning.plan(
-        "optimum",
-        "feasible",
-        "one step of a joint plan",
-        objective="joint",
-        victims=planning.describe_in_order(positions),
-        borrowing=borrowing,
-        terms=planning.table.evaluate(positions),
-    )
-    verification = verify_plan(planning.state, plan, snapshot=planning.case.snapshot)
-    return Served(planning.case, plan, verification) if verification.accepted else None
+    for borrowing in attempts:
+        plan = planning.plan(
+            "optimum",
+            "feasible",
+            "one step of a joint plan",
+            objective="joint",
+            victims=planning.describe_in_order(positions),
+            borrowing=borrowing,
+            terms=planning.table.evaluate(positions),
+        )
+        verification = verify_plan(planning.state, plan, snapshot=case.snapshot)
+        if verification.accepted:
+            return Served(case, plan, verification)
+    return None
 
 
 class Turn(Struct, frozen=True):
@@ -156,8 +152,15 @@ def serve_in_cycles(state: State, snapshot: Snapshot, preemptors: Sequence[Preem
             del left[preemptor.key]
             queue.active = [one for one in queue.active if one.key != preemptor.key]
             queue.generation += 1
-            turn, snapshot = _served_in_cycle(snapshot, entry)
-            turns.append(turn)
+            decision = entry.decision
+            assert decision is not None, "an inadmissible head is not served"  # noqa: S101
+            if len(decision.assignment.pod_sets) < len(preemptor.pod_sets):
+                turns.append(Turn(preemptor, admitted=False))  # the API server refuses it
+                continue
+            gone = [one.workload for one in decision.search.targets]
+            turns.append(Turn(preemptor, admitted=True, evicted=tuple(one.key for one in gone)))
+            holder = admit(snapshot, preemptor, decision.assignment)
+            snapshot = snapshot_after(snapshot, holder, gone)
         if any(turn.evicted for turn in turns[len(turns) - len(served) :]):
             for waiting in queues.values():
                 waiting.wake(lambda _: True)
@@ -168,18 +171,6 @@ def serve_in_cycles(state: State, snapshot: Snapshot, preemptors: Sequence[Preem
         else:
             seen.add(marks)
     return OneByOne((*turns, *(Turn(one, admitted=False) for one in left.values())), snapshot)
-
-
-def _served_in_cycle(snapshot: Snapshot, entry: Entry) -> tuple[Turn, Snapshot]:
-    """Return the turn of an entry that is admitted or preempts, and the snapshot after it."""
-    preemptor, decision = entry.preemptor, entry.decision
-    assert decision is not None, "an inadmissible head is not served"  # noqa: S101
-    assignment = decision.assignment
-    if len(assignment.pod_sets) < len(preemptor.pod_sets):
-        return Turn(preemptor, admitted=False), snapshot  # the API server refuses the admission
-    gone = [one.workload for one in decision.search.targets]
-    turn = Turn(preemptor, admitted=True, evicted=tuple(one.key for one in gone))
-    return turn, snapshot_after(snapshot, admit(snapshot, preemptor, assignment), gone)
 
 
 def serve_at_best(

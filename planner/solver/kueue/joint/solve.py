@@ -24,15 +24,17 @@ from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups
 from planner.objective.profiles import Measure, Profile, with_names
 from planner.objective.terms import TermTable
+from planner.plan import Level
 from planner.proof.claims import Limits
 from planner.quota.classes import group
-from planner.solver.answer import NO_CAPS, bind, keep_caps, narrowing, refuse_worse
+from planner.solver.answer import NO_CAPS, keep_caps, narrowing, refuse_worse
 from planner.solver.deadline import Deadline
-from planner.solver.finder import Answer, Least, LevelResult, find_any, find_within, solve_levels
+from planner.solver.finder import Answer, Least, find_any, find_within, solve_levels
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.rules import JointRules
 from planner.solver.kueue.joint.sequence import Served, Step, replay, serve_at_best
-from planner.solver.search import Counts, Outcome, Search
+from planner.solver.levels import level_of
+from planner.solver.search import Counts, Outcome, Search, bind
 from planner.stage import begin
 
 ORDERS: Final = 4
@@ -62,7 +64,7 @@ class Joint:
     unexamined: set[int] = field(default_factory=set)
     dropped: str = ""
     steps: Sequence[Served] = ()
-    levels: tuple[LevelResult, ...] = ()
+    levels: tuple[Level, ...] = ()
     best: bool = True
     cut_off: int = 0
 
@@ -90,7 +92,14 @@ class Joint:
         search, rules = self.search, self.rules
         if rules.admit:
             answer = self.minimise()
-            self.levels, self.cut_off = tuple(map(_by_word, answer.levels)), len(rules.cuts)
+            self.cut_off = len(rules.cuts)
+            # Only that no term is below 0 is proved: all else is the solver's word.
+            self.levels = tuple(
+                level_of(measure, least.value, claimed=least.bound or None)
+                if least.value
+                else level_of(measure, 0).model_copy(update={"proof": "certified"})
+                for measure, least in answer.levels.items()
+            )
             if search.incumbent is not None:
                 self.steps = rules.steps(search.classes.take(search.incumbent)) or ()
             self.best = answer.outcome == "optimal"
@@ -118,8 +127,14 @@ class Joint:
                 rules.refuse |= {e}
             else:
                 rules.admit |= {e}
-                outcome = self._find(until) if self.modelled else "infeasible"
+                outcome: Outcome = "infeasible"
+                if self.modelled:
+                    trial = self.search.fork()
+                    # A set cut off here may be lawful if others are admitted.
+                    trial.incumbent, trial.cut, trial.deadline = None, [], until.half()
+                    outcome = find_any(trial)
                 if outcome == "optimal":
+                    self.search.incumbent = trial.incumbent
                     steps = self.rules.steps(self.search.classes.take(self.search.answer)) or ()
                     served = self.rules.served(steps)
                     continue
@@ -132,21 +147,6 @@ class Joint:
                 rules.refuse |= {e}
         # Only now is it known what must be freed in all: `excess_freed` is measured against that.
         rules.table = self._table(sorted(rules.admit))
-
-    def _find(self, until: Deadline) -> Outcome:
-        """Look for any answer that admits all it must, first in order of precedence."""
-        trial = self.search.fork()
-        outcome: Outcome = "infeasible"
-        for in_order in (True,) if self.in_order else (True, False):
-            # A set cut off here may be lawful if others are admitted, or in another order.
-            trial.incumbent, trial.cut, trial.deadline = None, [], until.half()
-            self.rules.in_order = in_order
-            outcome = find_any(trial)
-            if outcome == "optimal":
-                self.search.incumbent = trial.incumbent
-                break
-        self.rules.in_order = self.in_order
-        return outcome
 
     def _start(self) -> set[int]:
         """Start from serving one by one, greedily or at the best of each, where that is legal."""
@@ -227,15 +227,6 @@ class Joint:
             self.dropped = capped.words
         elif self.asked.caps:
             self.dropped = "; no caps: served one by one, others are admitted"
-        if not self.in_order:
-            # Start from the best plan in order of precedence; mostly no other plan is better.
-            ordered = self.search.fork()
-            ordered.cut, ordered.deadline = [], self.deadline.half()
-            self.rules.in_order = True
-            if self.rules.is_lawful(ordered.classes.take(ordered.answer)):
-                solve_levels(ordered, self.profile.levels)
-                self.search.incumbent = ordered.incumbent
-            self.rules.in_order = False
         answer = solve_levels(self.search, self.profile.levels)
         if self.in_order:
             answer = self._unbounded()
@@ -254,19 +245,7 @@ class Joint:
 
     def _unbounded(self) -> Answer:
         """Return the incumbent as the answer: in another order less may be possible, if not 0."""
-        search, levels = self.search, with_names(self.profile.levels)
-        values = [search.value(measure, search.answer) for measure in levels]
-        found = (
-            LevelResult(measure, Least("feasible", value))
-            for measure, value in zip(levels, values, strict=True)
-        )
-        return Answer("feasible" if any(values) else "optimal", tuple(found))
-
-
-def _by_word(level: LevelResult) -> LevelResult:
-    """Return a level with what is proved of it, and what the solver says."""
-    least = level.least
-    if least.value == 0:
-        return replace(level, least=Least("optimal"), proof="certified")
-    claimed = least.bound or None
-    return replace(level, least=replace(least, outcome="feasible", bound=0), claimed=claimed)
+        search, measures = self.search, with_names(self.profile.levels)
+        values = [search.value(measure, search.answer) for measure in measures]
+        found = {m: Least("feasible", value) for m, value in zip(measures, values, strict=True)}
+        return Answer("feasible" if any(values) else "optimal", found)
