@@ -2,8 +2,8 @@
 
 Nothing here knows how a plan was found. Candidates are the allocations that no law refuses by
 itself (frame.py). Rows state the laws that tie victims together: YK-02, YK-04, YK-08, YK-09, YK-10
-and YK-13 exactly, once the node is known, and what YK-05 asks of the victim that is put back first
-(frame.py). A single set is judged by the verifier itself. Source:
+and YK-13 exactly, once the node is known. YK-05 is judged by who goes for certain (frame.py), a
+single set by the verifier itself. Source:
 docs/semantics/yunikorn.md §3 to §7, §11.1 and §15.
 """
 
@@ -156,8 +156,6 @@ class YuniKornRules(Frame):
         yield from self._whatever_node(mine)
         if YK_LEAVES_GUARANTEED.id in self.laws:
             yield from self._guaranteed_rows(mine)
-        if YK_OVER_GUARANTEED.id in self.laws:
-            yield from self.turns.rows(mine)
 
     def _whatever_node(self, mine: IntArray) -> Iterator[NamedRow]:
         """Yield the rows for any node: what must be freed in queues, and that there are victims."""
