@@ -44,7 +44,7 @@ from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, may_host
 from planner.quota.yunikorn.queue import Queue
 from planner.state.yunikorn_release import V1_8
 from planner.verifier.yunikorn.case import REQUIRED_NODE, Victim, YuniKornCase
-from planner.verifier.yunikorn.laws import CHECKS, room_faults
+from planner.verifier.yunikorn.laws import CHECKS
 
 
 class Guarantee(NamedTuple):
@@ -243,7 +243,16 @@ class Frame:
         from what a queue uses than the core can count: its sums end at the limits of 64 bits.
         """
         amounts = [amount for one in self.first for amount in one.resource.values()]
-        if min((0, *amounts, *self.ask.values())) < 0 or self._ends_below():
+        unsafe = min((0, *amounts, *self.ask.values())) < 0
+        # Nothing that is used is below zero by more than 64 bits.
+        some = self.leaves if self._together > MAX_INT64 else ()
+        everyone, sizes = np.arange(self.queue.size), self.classes.sizes
+        for queue in {step.path: step for leaf in some for step in leaf.lineage}.values():
+            mine = self.inside(everyone, queue)
+            for t in {t for k in mine.tolist() for t in self.first[k].resource}:
+                going = sum_of_products(self.held(t)[mine], sizes[mine])
+                unsafe |= used_between(queue, t)[0] - going < MIN_INT64
+        if unsafe:
             raise UnsupportedError(
                 self.asking.ask.allocation_key,
                 "amounts are negative, or more than YuniKorn itself can add up",
@@ -256,20 +265,6 @@ class Frame:
         sizes = self.classes.sizes.tolist()
         pairs = zip(self.holding, sizes, strict=True)
         return sum(sum(held.values()) * size for held, size in pairs)
-
-    def _ends_below(self) -> bool:
-        """Say whether the core's sums reach their lower end once all candidates have gone."""
-        if self._together <= MAX_INT64:  # nothing that is used is below zero by more than that
-            return False
-        queues = {step.path: step for leaf in self.leaves for step in leaf.lineage}
-        everyone, sizes = np.arange(self.queue.size), self.classes.sizes
-        for queue in queues.values():
-            mine = self.inside(everyone, queue)
-            for t in {t for k in mine.tolist() for t in self.first[k].resource}:
-                going = sum_of_products(self.held(t)[mine], sizes[mine])
-                if used_between(queue, t)[0] - going < MIN_INT64:
-                    return True
-        return False
 
     # The classes.
 
@@ -377,17 +372,6 @@ class Frame:
         found: set[int] = set(np.flatnonzero(enough).tolist())
         # One node with room is enough for all such nodes: for each the same sets are legal.
         return sorted(found if self.anywhere is None else found | {self.anywhere})
-
-    # Single sets.
-
-    def host_of(self, counts: IntArray, victims: tuple[Victim, ...]) -> int | None:
-        """Return the node that a set is for: what is freed beyond the need is counted there."""
-        own = np.unique(self.node[counts > 0]).tolist()
-        if len(own) == 1 and own[0] != NOWHERE:
-            case = self.case(own[0], victims)
-            if not any(room_faults(case, self.cluster.nodes[own[0]])):
-                return int(own[0])
-        return self.anywhere
 
     def case(self, host: int, victims: tuple[Victim, ...]) -> YuniKornCase:
         """Return what the verifier judges: these victims, for a node."""

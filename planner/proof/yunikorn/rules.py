@@ -31,6 +31,7 @@ from planner.objective.wishes import NO_WISHES, Wishes
 from planner.proof.box import Box, Row, numbered, sum_of_products
 from planner.proof.claims import Claims
 from planner.proof.yunikorn.frame import (
+    NOWHERE,
     Frame,
     candidates,
     counting,
@@ -46,7 +47,7 @@ from planner.state.yunikorn_release import V1_8
 from planner.term import RATED
 from planner.verifier.yunikorn import verify_yunikorn_case
 from planner.verifier.yunikorn.case import YuniKornCase
-from planner.verifier.yunikorn.laws import CHECKS
+from planner.verifier.yunikorn.laws import CHECKS, room_faults
 
 NamedRow = tuple[str, Row]
 
@@ -259,7 +260,11 @@ class YuniKornRules(Frame):
         victims = tuple(self.victims[position] for position in self.classes.take(box.least))
         if not victims:
             return "YK-10, YK-13: nobody goes"
-        host = self.host_of(box.least, victims)
+        # The node that the set is for: what is freed beyond the need is counted there.
+        own, host = np.unique(self.node[box.least > 0]).tolist(), self.anywhere
+        if len(own) == 1 and own[0] != NOWHERE:
+            here = self.case(own[0], victims)
+            host = host if any(room_faults(here, self.cluster.nodes[own[0]])) else own[0]
         if host is None:
             return "YK-08: there is no node for them"
         if box.host not in {None, host}:
