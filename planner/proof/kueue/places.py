@@ -111,7 +111,7 @@ class Rooms:
             if domain is not None:
                 # Without the leader, which only takes room: a group that is refused so is refused
                 # with it, too.
-                if held_by(tree, group, slots)[domain] < group.slices:
+                if held_by(tree, group, slots.pods)[domain] < group.slices:
                     where = self._called(group, domain)
                     return f"{name} has no room in {where}, whoever goes"
             elif not has_room(tree, group, slots):
@@ -160,7 +160,7 @@ class Rooms:
         if group.aim is None or not group.aim.required:
             return ()
         tree = self.floor.nodes.tree(group.flavor)
-        held = held_by(tree, group, self._slots(group, box.most))
+        held = held_by(tree, group, self._slots(group, box.most).pods)
         return [domain for domain, most in enumerate(held) if most >= group.slices]
 
     def fixed_rows(self) -> Iterator[tuple[str, Row]]:
