@@ -202,12 +202,12 @@ class _Checking:
         table = term_table(problem, self.snapshot, going, self.costs)
         if self._replays:
             table = replace(table, replayed={UNSTABLE: self._aftermath})
-        own = [i for i, key in enumerate(problem.workloads.keys) if key in self._own]
+        own, keys = {*self._own}, problem.workloads.keys
         return apply_profile(
             self.profile,
             table,
             lambda: known_groups(self.state),
-            lambda: own_priorities(table, own),
+            lambda: own_priorities(table, [i for i, key in enumerate(keys) if key in own]),
         )
 
     @cached_property

@@ -105,12 +105,12 @@ class _Checking:
         table = yunikorn_term_table(
             self.case.problem, self.case.cluster.now, going, worth, self.case.costs
         )
-        own = [i for i, key in enumerate(self.keys) if key in self.case.decision.victim_keys]
+        own = self.case.decision.victim_keys
         return apply_profile(
             self.profile,
             table,
             lambda: known_yunikorn_groups(self.case.state),
-            lambda: own_priorities(table, own),
+            lambda: own_priorities(table, [i for i, key in enumerate(self.keys) if key in own]),
         )
 
     def check(self) -> Check:
