@@ -212,10 +212,17 @@ class Step:
             self._suppositions()
             formulation = self._formulation()
             state_laws(formulation)
-            if problem.fair is None:
-                self._under_nominal_without_borrowing(formulation.borrowing)
-            else:
+            if problem.fair is not None:
                 self._victims_from_borrowers(formulation)
+            elif problem.policy.borrow_within_cohort.policy == "Never":
+                # KQ-08: a queue at its nominal quota in a contested fr makes no attempt without
+                # borrowing. What else decides which attempts are made needs no row: a step that
+                # takes own victims only is legal in the attempt with borrowing if it is in the one
+                # without. Source: kueue ff69552e preemption.go ``classicalPreemptions``;
+                # docs/semantics/kueue.md §5.5.
+                for fr in problem.contested:
+                    used = self.before.after(problem.own_queue, fr) + 1
+                    self._keep_quota(problem.own_queue, fr, used, [negation(formulation.borrowing)])
 
     def _formulation(self) -> Formulation:
         entrant, classes = self.entrant, self.joint.classes
@@ -272,23 +279,6 @@ class Step:
         quota = self.problem.quota[node][fr]
         if quota != UNLIMITED:
             self.builder.add(used <= quota, when)
-
-    def _under_nominal_without_borrowing(self, borrowing: int) -> None:
-        """KQ-08: under ``borrowWithinCohort`` Never, an attempt without borrowing is below nominal.
-
-        A queue at its nominal quota in a contested fr makes no attempt without borrowing.
-
-        What else decides which attempts are made needs no row: a step that takes own victims only
-        is legal in the attempt with borrowing if it is legal in the attempt without.
-
-        Source: kueue ff69552e preemption.go ``classicalPreemptions``; docs/semantics/kueue.md §5.5.
-        """
-        problem = self.problem
-        if problem.policy.borrow_within_cohort.policy != "Never":
-            return
-        for fr in problem.contested:
-            used = self.before.after(problem.own_queue, fr)
-            self._keep_quota(problem.own_queue, fr, used + 1, [negation(borrowing)])
 
     def _victims_from_borrowers(self, formulation: Formulation) -> None:
         """FS-05: every touched queue but the own borrows something contested before the step."""
@@ -460,7 +450,17 @@ def _heed(joint: JointFormulation, cut: Cut) -> None:
             (_sum(joint.taken.get((at, k)) for at in range(step)), len(cut.gone & members[k]))
             for k in inside
         ]
-        different += _served_before(joint, cut, step, tree)
+        # Per entrant of the tree and its flavors: whether it was served, here and in the cut. By
+        # flavors and not by way: what a way supposes leaves no trace in the state after it.
+        for e, entrant in enumerate(joint.entrants):
+            beside = entrant.tree == tree and e != cut.entrant
+            for flavors in {way.flavors for way in entrant.ways} if beside else ():
+                served = (
+                    literal
+                    for (at, other, w), literal in joint.serve.items()
+                    if at < step and other == e and entrant.ways[w].flavors == flavors
+                )
+                different.append((_sum(served), int((e, flavors) in cut.before)))
         if cut.taken is not None:
             different += [
                 (_sum([joint.taken.get((step, k))]), len(cut.taken & members[k])) for k in inside
@@ -473,22 +473,3 @@ def _heed(joint: JointFormulation, cut: Cut) -> None:
 
 def _sum(indices: Iterable[int | None]) -> Linear:
     return Linear({index: 1 for index in indices if index is not None})
-
-
-def _served_before(
-    joint: JointFormulation, cut: Cut, step: int, tree: int
-) -> list[tuple[Linear, int]]:
-    """Return, per entrant of a tree and its flavors: whether it was served, here and in the cut."""
-    found = []
-    for e, entrant in enumerate(joint.entrants):
-        if entrant.tree != tree or e == cut.entrant:
-            continue
-        # By flavors and not by way: what a way supposes leaves no trace in the state after it.
-        for flavors in {way.flavors for way in entrant.ways}:
-            literals = (
-                literal
-                for (at, other, w), literal in joint.serve.items()
-                if at < step and other == e and entrant.ways[w].flavors == flavors
-            )
-            found.append((_sum(literals), int((e, flavors) in cut.before)))
-    return found

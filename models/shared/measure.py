@@ -83,13 +83,14 @@ def _going(formulation: Measured, table: TermTable) -> list[int]:
     return np.flatnonzero(~table.evicted[formulation.classes.first]).tolist()
 
 
-def _going_by(
+def _grouped(
     formulation: Measured, table: TermTable, groups: Sequence[GroupT]
 ) -> dict[GroupT, list[int]]:
     """Return the classes not being evicted already, by group; ``groups`` has each class's: (K,)."""
     found: dict[GroupT, list[int]] = {}
     for k in _going(formulation, table):
-        found.setdefault(groups[k], []).append(k)
+        if groups[k] != "":  # workloads whose namespace is not known
+            found.setdefault(groups[k], []).append(k)
     return found
 
 
@@ -139,23 +140,10 @@ def _beyond_budgets(formulation: Measured, table: TermTable) -> Linear:
     return sum(map(formulation.builder.positive_part, over), start=ZERO)
 
 
-def _queues_touched(formulation: Measured, table: TermTable) -> Linear:
-    """How many queues have a victim that is not being evicted already."""
-    queues = table.queue[formulation.classes.first].tolist()
-    return _touched(formulation, _going_by(formulation, table, queues).values())
-
-
-def _tenants_touched(formulation: Measured, table: TermTable) -> Linear:
-    """How many namespaces have a victim that is not being evicted already."""
-    tenants = list(map(table.tenant, formulation.classes.first.tolist()))
-    by_tenant = _going_by(formulation, table, tenants)
-    by_tenant.pop("", None)  # workloads whose namespace is not known
-    return _touched(formulation, by_tenant.values())
-
-
-def _touched(formulation: Measured, groups: Iterable[Sequence[int]]) -> Linear:
+def _touched(formulation: Measured, table: TermTable, groups: Sequence[GroupT]) -> Linear:
+    """How many groups, of each class one, have a victim that is not being evicted already."""
     touched, certain = [], 0
-    for members in groups:
+    for members in _grouped(formulation, table, groups).values():
         if formulation.builder.is_positive(formulation.take[k] for k in members):
             certain += 1
             continue
@@ -174,7 +162,7 @@ def _unfairness(formulation: Measured, table: TermTable) -> Linear:
     sizes = table.size[classes.first].tolist()
     members: dict[int, list[int]] = {}
     queues = table.queue[classes.first].tolist()
-    for queue, of_queue in _going_by(formulation, table, queues).items():
+    for queue, of_queue in _grouped(formulation, table, queues).items():
         for sharer in table.sharers[queue]:
             members.setdefault(sharer, []).extend(of_queue)
     taken = {
@@ -200,7 +188,7 @@ def _more_than_own(formulation: Measured, table: TermTable) -> Linear:
     """
     builder, classes = formulation.builder, formulation.classes
     given = table.own or {}
-    going = _going_by(formulation, table, table.priority[classes.first].tolist())
+    going = _grouped(formulation, table, table.priority[classes.first].tolist())
     before = value = builder.new_bool()
     for priority in sorted({*given, *going}, reverse=True):
         takes = (formulation.take[k] for k in going.get(priority, ()))
@@ -255,8 +243,10 @@ def _as_far_as_known(formulation: Measured, cuts: Iterable[Cut]) -> Linear:
 _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {
     "highest_priority": _highest_rank,
     "excess_freed": _over_freed,
-    "queues": _queues_touched,
-    "namespaces": _tenants_touched,
+    "queues": lambda of, table: _touched(of, table, table.queue[of.classes.first].tolist()),
+    "namespaces": lambda of, table: _touched(
+        of, table, [*map(table.tenant, of.classes.first.tolist())]
+    ),
     "unfairness": _unfairness,
     MORE: _more_than_own,
     "disruption_budgets": _beyond_budgets,

@@ -4,13 +4,11 @@ A victim set is given by the number of its victims in each of K classes. A box h
 between a least and a most number per class that have certain further properties. A row is an
 inequality that every set would satisfy whose existence the claim denies; a box is empty of such
 sets if non-negative multiples of rows add up to a row that no set in the box satisfies.
-
-A law that bounds all victims but one, the last removed or the first put back, has rows of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import mul
 from typing import Any, Final, NamedTuple
@@ -175,38 +173,6 @@ class Box(Struct, frozen=True):
         return replace(self, most=most)
 
 
-def all_within(rows: Sequence[Row], box: Box) -> list[Row]:
-    """Return rounded rows as they are over the classes that a box leaves open, rounded again.
-
-    All at once: where little is left open, hundreds of rows are without classes.
-    """
-    sizes = np.array([row.classes.size for row in rows], dtype=np.int64)
-    everywhere = np.concatenate([np.zeros(0, dtype=np.int64), *(row.classes for row in rows)])
-    least, ends = box.least[everywhere], np.cumsum(sizes)
-    open_ = least < box.most[everywhere]
-
-    def count(flags: NDArray[np.bool_]) -> list[int]:
-        """Return for each row how many of its classes have a flag."""
-        before = np.concatenate([[0], np.cumsum(flags)])
-        found: list[int] = (before[ends] - before[ends - sizes]).tolist()
-        return found
-
-    found = []
-    counts = zip(ends.tolist(), count(open_), count(~open_ & (least != 0)), strict=True)
-    for row, (end, left, certain) in zip(rows, counts, strict=True):
-        if left == row.classes.size:
-            found.append(row)
-        elif not left and not certain:
-            found.append(Row(row.classes[:0], row.amounts[:0], row.least, row.extra))
-        elif certain:  # certain victims are a constant, added up exactly
-            found.append(row.within(box).rounded())
-        else:
-            here = open_[end - row.classes.size : end]
-            part = Row(row.classes[here], row.amounts[here], row.least, row.extra)
-            found.append(part.rounded())
-    return found
-
-
 class Sum(NamedTuple):
     """Rows, each times a multiplier, added up: ``sum(amounts * x[classes]) + extra >= needed``.
 
@@ -346,55 +312,3 @@ def sum_of_products(amounts: Numbers, counts: IntArray) -> int:
 
 def _largest(amounts: Numbers) -> int:
     return max(abs(int(amounts.max())), abs(int(amounts.min()))) if amounts.size else 0
-
-
-SIZES: Final = 40
-"""Different sizes of victims up to which each size has a quantity of its own."""
-
-
-class Holders(NamedTuple):
-    """Classes, what a member of each holds, and the different sizes that the last may have."""
-
-    classes: IntArray
-    held: IntArray
-    sizes: Sequence[int]
-
-
-def unit_of(held: IntArray) -> int:
-    """Return the common divisor of amounts, 1 if all are zero.
-
-    Whatever several victims hold together is a multiple of it: a bound is as good in whole units,
-    and in a linear program far better.
-    """
-    return max(1, int(np.gcd.reduce(held)))
-
-
-def all_but_last(
-    law: str, what: str, holders: Holders, most: int, ranges: dict[str, tuple[int, int]]
-) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of classes whose victims, but for one, hold at most ``most``.
-
-    For the size s of that one there are quantities last_s, each at most 1 and at most the number of
-    victims of size s, and together at most 1:
-
-        sum(held * x) - sum(s * last_s) <= most
-
-    all in units of their common divisor. Where there are many sizes that victim is taken to be of
-    the largest, the last of ``sizes``. ``law`` is the name of the row, ``what`` names what is held
-    in the names of the quantities; ``ranges`` gets the least and largest value of each of these.
-    """
-    classes, unit = holders.classes, unit_of(holders.held)
-    held, sizes, most = holders.held // unit, [s // unit for s in holders.sizes], most // unit
-    # One size for all of them keeps fewer quantities: the largest permits the most, so the row
-    # holds whichever victim is the last.
-    if len(sizes) > SIZES:
-        yield law, Row(classes, -held, -most - sizes[-1])
-        return
-    last = {f"last {size} {what}": size for size in sizes}
-    ranges.update(dict.fromkeys(last, (0, 1)))
-    yield law, Row(classes, -held, -most, last)
-    # At most one, not one: the last victim may hold nothing of this, and then all of them count.
-    yield f"one last {what}", Row(classes[:0], held[:0], -1, dict.fromkeys(last, -1))
-    for name, size in last.items():
-        these = classes[held == size]
-        yield name, Row(these, np.ones_like(these), 0, {name: -1})

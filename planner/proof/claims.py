@@ -166,25 +166,23 @@ class Claims:
     def _rules(self, bounds: Sequence[Bounded]) -> Rules:
         """Return the rules over classes that the measures do not tell apart."""
         terms = frozenset(term for bounded in bounds for term in bounded.measure)
-        if terms not in self._known:
-            known = self._as_fine(terms)
-            marks = [self.wishes.counted(self.table, group) for group in self.wishes.budget]
-            if self.wishes:
-                marks.append(self.wishes.protected(self.table))
-            numbers = [mark.astype(np.int64) for mark in marks]
-            self._known[terms] = known or self.rules_for(self.table, terms, numbers)
-        return self._known[terms]
-
-    def _as_fine(self, terms: frozenset[str]) -> Rules | None:
-        """Return known rules over classes which the further terms do not tell apart either."""
+        if terms in self._known:
+            return self._known[terms]
         for known, rules in self._known.items():
+            # Such rules serve if the further terms do not tell their classes apart either.
             further = self.table.telling_apart(terms - known)
             # With `excess_freed` in question rows depend on the alternative that victims are for,
             # such as a node; where there are several, such rules cannot serve other terms.
             plain = len(self.table.needs) == 1 or not (known ^ terms) & {"excess_freed", RATED}
             if known <= terms and plain and all(map(rules.classes.agree_in, further)):
+                self._known[terms] = rules
                 return rules
-        return None
+        marks = [self.wishes.counted(self.table, group) for group in self.wishes.budget]
+        if self.wishes:
+            marks.append(self.wishes.protected(self.table))
+        numbers = [mark.astype(np.int64) for mark in marks]
+        self._known[terms] = self.rules_for(self.table, terms, numbers)
+        return self._known[terms]
 
 
 def level_claim(measure: Measure) -> str:

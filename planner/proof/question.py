@@ -31,7 +31,6 @@ from planner.proof.box import (
     Box,
     Row,
     add_up,
-    all_within,
     is_contradiction,
     narrowed,
     rounded_sum,
@@ -263,9 +262,9 @@ class Question:
         for name, row in now.items():
             before = box.known.get(name)
             wider[name] = before[1] if before is not None and before[0] is row else row
-        new = [row for row in wider.values() if id(row) not in seen.within]
-        for row, within in zip(new, all_within(new, box), strict=True):
-            seen.within[id(row)] = row, within
+        for row in wider.values():
+            if id(row) not in seen.within:
+                seen.within[id(row)] = row, row.within(box).rounded()
         found = {name: seen.within[id(row)][1] for name, row in wider.items()}
         ranges = self.ranges(box)
         while True:

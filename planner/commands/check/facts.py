@@ -18,7 +18,7 @@ from planner.errors import UnsupportedError
 from planner.laws import Law
 from planner.objective.profiles import Measure, Profile, measure_name, measure_title, value_in
 from planner.objective.terms import TermTable
-from planner.plan import AnyPlan, Certificate, Level, Tree, Verdict
+from planner.plan import AnyPlan, Certificate, Tree, Verdict
 from planner.proof.claims import (
     INFEASIBLE,
     TIES,
@@ -64,7 +64,10 @@ def check_levels(
             found, detail = False, "it asks the scheduler what victims do next: no tree tells"
         else:
             found, detail = _judge(claims.asking, ask, claims.replaying(claim), trees)
-        fault = _words_fault(claims, ask, level, trees) if found and level.says else ""
+        fault, tree = "", trees.get(level.term) if bound > 0 else None
+        if found and level.says:
+            told = "" if tree is None else in_words(ask(claims), tree.steps, measure, bound)
+            fault = "" if told == level.says else "what it says is not what its tree shows"
         stated.append(Stated(measure, value, found and bound == value))
         if bound == level.value or bound > 0 or level.says:
             less = "" if bound == level.value else f"below the plan's {level.value:,}: "
@@ -103,17 +106,6 @@ def check_infeasible(
     by_claim = {tree.claim: tree for tree in trees}
     found, detail = (True, known) if known else _judge(claims, Claims.infeasible, claim, by_claim)
     return CheckedClaim(claim=claim, title=title, certified=found, detail=detail)
-
-
-def _words_fault(
-    claims: Claims, ask: Callable[[Claims], Question], level: Level, trees: Mapping[str, Tree]
-) -> str:
-    """Say that a level's words do not tell its tree, which was walked; empty if they do."""
-    tree = trees.get(level.term) if level.bound > 0 else None
-    measure: Measure = tuple(level.term.split("+"))
-    if tree is None or in_words(ask(claims), tree.steps, measure, level.bound) != level.says:
-        return "what it says is not what its tree shows"
-    return ""
 
 
 def _judge(

@@ -172,15 +172,22 @@ class _Checking:
             placement=self.case.placement,
         )
 
-    def _other_flavors(self) -> Iterator[str]:
-        """Say that the flavors of the plan, or their modes, are not those of the question."""
+    def _differs_besides(self) -> Iterator[str]:
+        """Say in what else the plan answers another question: by flavors, or as it is not stable.
+
+        A plan which is to be the best of the stable ones, and of all, has to be stable.
+        """
         plan, asked = self.plan, self._decided.assignment
-        accepted = "an assignment that is given accepts others; modes follow from the state"
         if self.given is not None:
             asked = in_modes(self.given, self.snapshot, self.case.preemptor, self.options)
         if plan.assignment != asked:
             said, own = (_in_words(one) for one in (plan.assignment, asked))
+            accepted = "an assignment that is given accepts others; modes follow from the state"
             yield f"flavors {said}, not {own} ({accepted})"
+        if self.named.stable and not plan.stable and plan.victims:
+            positions = self.facts.positions(plan.keys)
+            if not self._replays or self._aftermath.count(positions):
+                yield "stable no, not yes (after it victims would preempt again, or may)"
 
     @cached_property
     def setting(self) -> Setting:
@@ -197,28 +204,23 @@ class _Checking:
         table = term_table(problem, self.snapshot, going, self.costs)
         if self._replays:
             table = replace(table, replayed={UNSTABLE: self._aftermath})
-        own = [i for i, key in enumerate(problem.workloads.keys) if key in self._own]
+        own, keys = {*self._own}, problem.workloads.keys
         return apply_profile(
             self.profile,
             table,
             lambda: known_groups(self.state),
-            lambda: own_priorities(table, own),
+            lambda: own_priorities(table, [i for i, key in enumerate(keys) if key in own]),
         )
 
     @cached_property
     def _aftermath(self) -> _Aftermath:
-        targets, setting = self.case.decision.search.targets, self.setting
+        targets = self.case.decision.search.targets
         reasons = {target.workload.key: target.reason for target in targets}
         reasons |= {victim.workload: victim.reason for victim in self.plan.victims}
-
-        def reason(one: Admitted) -> str:
-            if one.key in reasons:
-                return reasons[one.key]
-            if isinstance(setting, FairSetting):
-                return setting.reason(one)
-            return setting.variant(one).reason
-
-        return _Aftermath(self.case, reason)
+        own = self.setting.reason
+        return _Aftermath(
+            self.case, lambda one: reasons[one.key] if one.key in reasons else own(one)
+        )
 
     @cached_property
     def _replays(self) -> bool:
@@ -251,22 +253,13 @@ class _Checking:
         return asked * sum(map(len, self.snapshot.admitted.values())) > MOST_REPLAYED
 
     def check(self) -> Check:
-        other = [*self._other_flavors(), *self._not_stable()]
-        differs = another_question(self.plan, self.asked, _option, other)
+        differs = another_question(self.plan, self.asked, _option, self._differs_besides())
         if differs is not None:
             return differs
         laws = verify_plan(self.state, self.plan, snapshot=self.snapshot, setting=self.setting)
         notes = [TOO_MUCH] if self._left_out else []
         about_itself = self._claims_about_itself()
         return conclude(self.plan, self.asked, laws, about_itself, self._claims, notes)
-
-    def _not_stable(self) -> Iterator[str]:
-        """Say that a plan which is to be the best of the stable ones, and of all, is not stable."""
-        plan = self.plan
-        if self.named.stable and not plan.stable and plan.victims:
-            positions = self.facts.positions(plan.keys)
-            if not self._replays or self._aftermath.count(positions):
-                yield "stable no, not yes (after it victims would preempt again, or may)"
 
     @property
     def _left_out(self) -> Sequence[str]:
@@ -289,7 +282,12 @@ class _Checking:
         yield self.facts.check_victims(plan)
         if again := list(self._stability_faults("", plan)):
             yield judge(VICTIMS, again, "")
-        yield from self._assignment_verdicts()
+        # Laws judge the flavors of other plans. Kueue itself may leave podsets without flavors.
+        no_victims = plan.claim in {"infeasible", "unknown"}
+        findings = [*assignment_faults(self.setting, plan.assignment)] if no_victims else []
+        if findings and not self._is_assigned:
+            law = next(one for one in plan.laws if one.name == KQ_FITS.name)
+            yield judge(law, findings, "")
         if commands := list(self._command_faults()):
             yield judge(CLAIMS, commands, "")
         greedy = plan.greedy
@@ -322,18 +320,6 @@ class _Checking:
         yield from (f"commands: the planner does not print {one!r}" for one in strange)
         if said != fact:
             yield "commands are not those that the planner prints for this plan"
-
-    def _assignment_verdicts(self) -> Iterator[Verdict]:
-        """Yield what is wrong with the flavors of a plan that claims no victims, by their law.
-
-        Laws judge the flavors of other plans. Kueue itself may leave podsets without flavors.
-        """
-        plan = self.plan
-        if plan.claim in {"infeasible", "unknown"}:
-            findings = list(assignment_faults(self.setting, plan.assignment))
-            if findings and not self._is_assigned:
-                law = next(one for one in plan.laws if one.name == KQ_FITS.name)
-                yield judge(law, findings, "")
 
     def _wishing(self, profile: Profile) -> Profile:
         """Return an objective with the wish for a stable plan where that was demanded."""
@@ -433,19 +419,6 @@ class _Checking:
         """What the scheduler's own algorithm does, with the flavors that it assigns."""
         return (self.case if self.given is None else replace(self.case, fixed=None)).decision
 
-    def _never_looks(self) -> bool:
-        """Say whether the scheduler looks for no victims with the flavors that it assigns.
-
-        So it is where no flavors fit, podsets are left out, or what does not fit counts as fitting.
-        """
-        assignment, setting = self.plan.assignment, self.setting
-        left_out = len(assignment.pod_sets) < len(setting.preemptor.pod_sets)
-        if assignment.mode == "Preempt" and not left_out:
-            return False
-        if assignment.mode == "Fit" and self._fits and not left_out:
-            return False
-        return self._is_assigned
-
     @property
     def _fits(self) -> bool:
         """Whether the request is available with nobody evicted, as far as quota decides."""
@@ -462,14 +435,20 @@ class _Checking:
         certificate = self.plan.certificate
         if self.plan.claim == "infeasible":
             trees = certificate.trees if certificate else ()
-            never = "the scheduler, replayed, never looks for victims"
-            known = never if self._never_looks() else ""
+            # With the flavors that it assigns the scheduler looks for no victims where none fit,
+            # podsets are left out, or what does not fit counts as fitting.
+            given = self.plan.assignment
+            looks = given.mode == "Preempt" or (given.mode == "Fit" and self._fits)
+            looks &= len(given.pod_sets) >= len(self.setting.preemptor.pod_sets)
+            never = "" if looks else "the scheduler, replayed, never looks for victims"
+            known = never if never and self._is_assigned else ""
             title = NONE_STABLE if self.plan.stable else NONE_LEGAL
             yield check_infeasible(self._asking(()), trees, known, title=title)
         elif certificate:
             profile = spelled_out(self.profile, self.table)
-            given = self.plan, certificate, profile, self._asking
-            yield from self.facts.check_proofs(*given, replayed=self._replays)
+            yield from self.facts.check_proofs(
+                self.plan, certificate, profile, self._asking, replayed=self._replays
+            )
 
     def _asking(self, caps: Limits) -> Claims:
         return kueue_claims(

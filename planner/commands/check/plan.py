@@ -147,7 +147,19 @@ def conclude(  # noqa: PLR0913, PLR0917 - a plan, its question, and what is said
     notes: Sequence[str] = (),
 ) -> Check:
     """Judge laws and what a plan says of itself, then claims: these only where all else holds."""
-    verdicts = (*laws.verdicts, *own, *_said_of_laws(plan, laws))
+    verdicts = [*laws.verdicts, *own]
+    # CT-10: a plan may say nothing of laws; what it says of some it has to say of all. One that
+    # breaks laws is refused for that alone.
+    said = plan.certificate.verdicts if plan.certificate and laws.accepted else ()
+    facts, findings = {one.law: one for one in laws.verdicts}, list[str]()
+    for i, one in enumerate(said):
+        where, fact = f"certificate.verdicts[{i}]", facts.pop(one.law, None)
+        if fact is None:
+            findings.append(f"{where}.law {one.law} is none that is judged, or stands twice")
+        else:
+            findings += compare(f"{where}.holds", one.holds, fact.holds)
+    findings += [f"certificate.verdicts leaves out {law}" for law in facts if said]
+    verdicts += [judge(CLAIMS, findings, "")] if findings else []
     sound = laws.accepted and all(verdict.holds for verdict in verdicts)
     # Trees take long, and those of a plan whose values are false would prove something else.
     judged = tuple(claims()) if sound else ()
@@ -158,31 +170,11 @@ def conclude(  # noqa: PLR0913, PLR0917 - a plan, its question, and what is said
         asked=asked,
         status=plan.status,
         accepted=sound and all(claim.certified for claim in judged),
-        verdicts=verdicts,
+        verdicts=tuple(verdicts),
         claims=judged,
         unchecked=unchecked(plan),
         notes=(*notes, *((UNTIED,) if untied else ()), *(() if sound else (NOT_LOOKED_AT,))),
     )
-
-
-def _said_of_laws(plan: AnyPlan, laws: Verification) -> Iterator[Verdict]:
-    """CT-10: yield a verdict if what a plan says of laws is not what is judged here.
-
-    A plan may say nothing of laws; what it says of some it has to say of all. One that breaks laws
-    is refused for that alone.
-    """
-    said = plan.certificate.verdicts if plan.certificate and laws.accepted else ()
-    judged = {one.law: one for one in laws.verdicts}
-    findings = []
-    for i, one in enumerate(said):
-        where, fact = f"certificate.verdicts[{i}]", judged.pop(one.law, None)
-        if fact is None:
-            findings.append(f"{where}.law {one.law} is none that is judged, or stands twice")
-        else:
-            findings += compare(f"{where}.holds", one.holds, fact.holds)
-    findings += [f"certificate.verdicts leaves out {law}" for law in judged if said]
-    if findings:
-        yield judge(CLAIMS, findings, "")
 
 
 COVERAGE: Final = Law(
@@ -203,25 +195,23 @@ def check_coverage(plan: AnyPlan, facts: Sequence[Uncovered]) -> Iterator[Verdic
     feature at all.
     """
     left = [*facts]
+
+    def differences(i: int, said: Uncovered, fact: Uncovered) -> list[str]:
+        pairs = ((n, getattr(said, n), getattr(fact, n)) for n in ("kind", "objects", "count"))
+        return [text for name, *two in pairs for text in compare(f"coverage[{i}].{name}", *two)]
+
     for i, said in enumerate(plan.coverage):
         alike = [one for one in left if one.feature == said.feature]
         if not alike:
             yield judge(COVERAGE, [f"coverage[{i}] is not so: the state does not show it"], "")
             continue
-        wrong, fact = min(((_differences(i, said, one), one) for one in alike), key=itemgetter(0))
+        wrong, fact = min(((differences(i, said, one), one) for one in alike), key=itemgetter(0))
         left.remove(fact)
         if wrong:
             yield judge(COVERAGE, wrong, "")
     for one in left:
         wrong = [f"the plan does not say that it leaves out {one.title}: {one.evidence}"]
         yield judge(COVERAGE, wrong, "")
-
-
-def _differences(i: int, said: Uncovered, fact: Uncovered) -> list[str]:
-    """Return in what a feature that a plan names differs from the state's, words left out."""
-    names = ("kind", "objects", "count")
-    pairs = ((name, getattr(said, name), getattr(fact, name)) for name in names)
-    return [text for name, *two in pairs for text in compare(f"coverage[{i}].{name}", *two)]
 
 
 CLAIMS: Final = Law(
@@ -331,7 +321,13 @@ def check(  # noqa: PLR0913, PLR0917 - the public signature
     UnsupportedError
         If its flavors were chosen for least disruption.
     """
-    profile = _objective_of(plan, objective)
+    if objective is None and plan.objective not in PROFILES:  # no file is opened that it names
+        said, expected = f"the plan names {plan.objective}", "the objective it was made under"
+        raise SchemaError("objective", said, expected, "give it: it is none of the program's own")
+    profile = find_profile(plan.objective if objective is None else objective)
+    if profile.name != plan.objective:
+        expected = f"{plan.objective}, which the plan was made under"
+        raise SchemaError("objective", f"it is {profile.name}", expected)
     if plan.scheduler != state.scheduler:
         raise InputError(state.source, f"the plan is one of {plan.scheduler}, the state is not")
     begin("checking")
@@ -348,15 +344,3 @@ def check(  # noqa: PLR0913, PLR0917 - the public signature
     if not false:
         return found
     return found.model_copy(update={"accepted": False, "verdicts": (*found.verdicts, *false)})
-
-
-def _objective_of(plan: AnyPlan, objective: str | Profile | None) -> Profile:
-    """Return the profile that a plan was made under: no file is opened that the plan names."""
-    if objective is None and plan.objective not in PROFILES:
-        found, expected = f"the plan names {plan.objective}", "the objective it was made under"
-        raise SchemaError("objective", found, expected, "give it: it is none of the program's own")
-    profile = find_profile(plan.objective if objective is None else objective)
-    if profile.name != plan.objective:
-        expected = f"{plan.objective}, which the plan was made under"
-        raise SchemaError("objective", f"it is {profile.name}", expected)
-    return profile

@@ -60,11 +60,8 @@ def check_yunikorn(
     refuse_annotated(profile)
     if named.rules is not None and named.rules not in SIDES:
         raise SchemaError("rules", f'"{named.rules}" cannot be used', ", ".join(SIDES))
-    for name, given in (
-        ("assignment", named.assignment is not None),
-        ("stable", named.stable),
-    ):
-        if given:
+    for name in ("assignment", "stable"):
+        if getattr(named, name) not in (None, False):
             raise InputError(name, "means nothing to YuniKorn", hint="leave it out")
     if named.now is not None and named.now != from_nanoseconds(state.now):
         state = state.model_copy(update={"now": to_nanoseconds(named.now)})
@@ -108,12 +105,12 @@ class _Checking:
         table = yunikorn_term_table(
             self.case.problem, self.case.cluster.now, going, worth, self.case.costs
         )
-        own = [i for i, key in enumerate(self.keys) if key in self.case.decision.victim_keys]
+        own = self.case.decision.victim_keys
         return apply_profile(
             self.profile,
             table,
             lambda: known_yunikorn_groups(self.case.state),
-            lambda: own_priorities(table, own),
+            lambda: own_priorities(table, [i for i, key in enumerate(self.keys) if key in own]),
         )
 
     def check(self) -> Check:
@@ -134,20 +131,18 @@ class _Checking:
         yield from check_yunikorn_certificate(matched, plan, terms, asked)
         yield self.facts.check_victims(plan)
         if greedy is not None:
-            others = compare("its node", greedy.node, self.case.decision.node)
-            others += compare("its rules", greedy.rules, plan.rules)
-            others += self._ahead_faults(greedy)
-            outside = broken(self._own_verdicts)
+            outside, others = broken(self._own_verdicts), self._greedy_faults(greedy)
             yield self.facts.check_greedy(greedy, self._own_status, outside, others)
-            yield check_yunikorn_facts(
-                match_yunikorn(self.case.state, greedy, self.case.cluster), greedy
-            )
+            theirs = match_yunikorn(self.case.state, greedy, self.case.cluster)
+            yield check_yunikorn_facts(theirs, greedy)
         if certificate is not None and plan.victims:
             yield self.facts.check_caps(plan, certificate, profile)
 
-    def _ahead_faults(self, greedy: YuniKornPlan) -> Iterator[str]:
-        """Compare what a plan says of the core's cycles with what they are."""
+    def _greedy_faults(self, greedy: YuniKornPlan) -> Iterator[str]:
+        """Compare node and rules, and what a plan says of the core's cycles with what they are."""
         plan, case = self.plan, self.case
+        yield from compare("its node", greedy.node, case.decision.node)
+        yield from compare("its rules", greedy.rules, plan.rules)
         for name in ("held_back", "may_also"):
             if getattr(plan, name) != getattr(greedy, name):
                 yield f"{name} of the plan is not that of greedy"

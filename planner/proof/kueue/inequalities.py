@@ -13,15 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from planner.proof.box import (
-    Box,
-    Holders,
-    Numbers,
-    Row,
-    all_but_last,
-    sum_of_products,
-    unit_of,
-)
+from planner.proof.box import Box, Numbers, Row, sum_of_products
 from planner.proof.kueue.frame import Frame
 from planner.quantity import MAX_INT64, UNLIMITED
 from planner.quota.classes import IntArray
@@ -142,67 +134,24 @@ def nominal_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
             yield name, Row(own, frame.held(fr)[own], missing)
 
 
-def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, Row]]:
-    """KQ-07, FS-06: yield what victims below a node off the path hold at most.
-
-    ``most`` bounds the victims of each class: (K,). With several fr there is a quantity z for
-    each, at least one of them 1: with z = 1 the victims hold at most what there is room for, with
-    z = 0 at most what all candidates hold.
-    """
-    watched, name = frame.watched[node], frame.name(node)
-    if not frame.setting.is_asked(node):
-        return
-    if not watched:
-        below = frame.below[node]
-        yield f"nothing over at {name}", Row(below, -np.ones_like(below), 0)
-        return
-    if len(watched) == 1:
-        yield from stays_over(frame, node, watched[0], most)
-        return
-    some: dict[str, int] = {}
-    rows: dict[str, Row] = {}
-    for fr in watched:
-        room = room_in(frame, node, fr)
-        below = frame.counting(node, fr, room)
-        held = frame.held(fr)[below]
-        unit = unit_of(held)
-        held, left = held // unit, most[below]
-        # The node need be over only until its last victim goes, which is at most as large as this.
-        room = room // unit + int(held[left > 0].max(initial=0))
-        total = sum_of_products(held, left)
-        if total <= room:
-            return  # whatever the victims, the node stays over in this fr
-        witness = f"{frame.tree.frs[fr]} over at {name}"
-        frame.ranges[witness] = 0, 1
-        some[witness] = 1
-        rows[witness] = Row(below, -held, -total, {witness: room - total})
-    yield from rows.items()
-    yield some_over(frame, node), Row(_NOBODY, _NOBODY, 1, some)
-
-
 def room_in(frame: Frame, node: int, fr: int) -> int:
     """Return how much may be freed at a node so that it stays over its quota."""
     return frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
 
 
-def some_over(frame: Frame, node: int) -> str:
-    """Return the name of the row that asks that a node stays over its quota in some fr."""
-    return f"some over at {frame.name(node)}"
-
-
 def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of a node that is over its quota in a given fr until its last victim goes.
+    """KQ-07, FS-06: yield the row of a node that stays over its quota in fr until its last victim.
 
-    All victims but the last hold at most the excess less one: sum(held) - last <= excess - 1. Only
-    victims count of whom nodes between take up nothing.
+    All victims but the last hold at most the excess less one, and the last at most what the largest
+    does; ``most`` bounds the victims of each class: (K,). Only victims count of whom nodes between
+    take up nothing.
     """
-    room, what = room_in(frame, node, fr), f"{frame.tree.frs[fr]} of {frame.name(node)}"
+    room = room_in(frame, node, fr)
     below = frame.counting(node, fr, room)
     held = frame.held(fr)[below]
-    sizes = sorted({*held[(most[below] > 0) & (held > 0)].tolist()})
-    if sum_of_products(held, most[below]) > room + max(sizes, default=0):
-        holders = Holders(below, held, sizes)
-        yield from all_but_last(f"excess {what}", what, holders, room, frame.ranges)
+    room += int(held[most[below] > 0].max(initial=0))
+    if sum_of_products(held, most[below]) > room:
+        yield f"excess {frame.tree.frs[fr]} of {frame.name(node)}", Row(below, -held, -room)
 
 
 ROUNDING: Final = 2**48

@@ -4,17 +4,8 @@ The ways to make room for more pods on one leaf are listed: the smallest numbers
 class on it, and how many pods each way is worth. Each is a quantity from 0 to 1, and one way of a
 leaf is used at most; of every class there are at least as many victims as the used ways ask for.
 
-Where ways are too many, rows by resource take their place. For one leaf let a pod ask for R, be
-left ``cap``, and a member of class k give back a[k]. The leaf takes s = floor(cap / R) pods as it
-is, with rem = cap - s * R to spare. How many more it takes, y, is whole, and so are the numbers of
-victims; so
-
-    (R - rem) * y <= sum over k of b[k] * x[k]
-    b[k] = (R - rem) * c - max(0, c * R - a[k] - rem)     with c = ceil(a[k] / R)
-
-holds wherever R * (s + y) <= cap + sum(a[k] * x[k]) does: rounding by the fraction of cap / R. A
-leaf that holds more than it has takes no pods as it is; 0 is then used as its cap, which loosens
-the row and keeps it valid. Layers of slices are left out: they only make room less.
+Where ways are too many, only the range of what a leaf takes is known, and trees split classes.
+Layers of slices are left out: they only make room less.
 
 Source: docs/semantics/kueue-topology.md §4.1 and §7.
 """
@@ -24,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
-from math import gcd, prod
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -48,6 +39,7 @@ from planner.verifier.kueue_topology.leaves import (
 Way = tuple[Mapping[int, int], int]
 """The numbers of victims by class, and how many pods or slices more they make room for."""
 
+_NOBODY: Final = np.zeros(0, dtype=np.int64)
 MOST_WAYS: Final = 128
 """Sets of victims on one leaf up to which all are looked at."""
 
@@ -119,7 +111,7 @@ class Rooms:
             if domain is not None:
                 # Without the leader, which only takes room: a group that is refused so is refused
                 # with it, too.
-                if held_by(tree, group, slots)[domain] < group.slices:
+                if held_by(tree, group, slots.pods)[domain] < group.slices:
                     where = self._called(group, domain)
                     return f"{name} has no room in {where}, whoever goes"
             elif not has_room(tree, group, slots):
@@ -168,7 +160,7 @@ class Rooms:
         if group.aim is None or not group.aim.required:
             return ()
         tree = self.floor.nodes.tree(group.flavor)
-        held = held_by(tree, group, self._slots(group, box.most))
+        held = held_by(tree, group, self._slots(group, box.most).pods)
         return [domain for domain, most in enumerate(held) if most >= group.slices]
 
     def fixed_rows(self) -> Iterator[tuple[str, Row]]:
@@ -226,14 +218,14 @@ class Rooms:
                 # The first further slice needs the pods that are missing for it, each later one all
                 # its pods: with the lesser number for every slice, the row is weaker, but linear.
                 missing = aim.size - before % aim.size
-                yield slices, _row({}, {**extra, slices: -missing}, 0)
+                yield slices, Row(_NOBODY, _NOBODY, 0, {**extra, slices: -missing})
                 # Each further slice after the first needs all of its pods.
                 if missing < aim.size:
                     further = {**extra, slices: -aim.size}
-                    yield f"{slices} by all", _row({}, further, missing - aim.size)
+                    yield f"{slices} by all", Row(_NOBODY, _NOBODY, missing - aim.size, further)
                 more[slices] = 1
         where = "" if domain is None else f" in {self._called(group, domain)}"
-        yield f"room for {group.name}{where}", _row({}, more, group.slices - certain)
+        yield f"room for {group.name}{where}", Row(_NOBODY, _NOBODY, group.slices - certain, more)
 
     def _leaf_rows(
         self, group: Group, leaf: int, size: int, ends: tuple[int, int], extra: dict[str, int]
@@ -245,12 +237,10 @@ class Rooms:
         now, most = ends
         where = f"{group.name} on {self.floor.nodes.tree(group.flavor).leaf_id(leaf)}"
         ways = self._ways(group, leaf, size, now)
-        # Too many to list: the row by resource bounds pods; of slices only the range is known.
-        if ways is None:
+        if ways is None:  # too many to list: only the range is known
             pods = f"more pods of {where}"
             self.ranges[pods] = 0, min(most // size - now // size, MOST)
             extra[pods] = 1
-            yield from self._by_resource(group, leaf, pods, (now, most)) if size == 1 else ()
             return
         by_class: dict[int, dict[str, int]] = {}
         names = [f"way {number} for {where}" for number, _ in enumerate(ways, start=1)]
@@ -260,9 +250,9 @@ class Rooms:
             for k, count in counts.items():
                 by_class.setdefault(k, {})[name] = -count
         for k, used in by_class.items():
-            yield f"{self.first[k].key} for {where}", _row({k: 1}, used, 0)
+            yield f"{self.first[k].key} for {where}", Row(np.array([k]), np.array([1]), 0, used)
         if len(names) > 1:
-            yield f"one way for {where}", _row({}, dict.fromkeys(names, -1), -1)
+            yield f"one way for {where}", Row(_NOBODY, _NOBODY, -1, dict.fromkeys(names, -1))
 
     def _ways(self, group: Group, leaf: int, size: int, now: int) -> list[Way] | None:
         """Return the ways to make room for more on a leaf: victims by class, and their worth.
@@ -299,27 +289,6 @@ class Rooms:
                 found.append((going, worth))
         return found
 
-    def _by_resource(
-        self, group: Group, leaf: int, pods: str, ends: tuple[int, int]
-    ) -> Iterator[tuple[str, Row]]:
-        """Yield what victims must free on a leaf for more pods, resource by resource."""
-        given, (now, most) = self.given(group.flavor), ends
-        lines = given.by_leaf[leaf]
-        classes = given.classes[lines].tolist()
-        for name, asked in group.workers.amounts.items():
-            if not asked:
-                continue
-            cap = max(0, self.floor.nodes.left(group.flavor, leaf, name))
-            # This resource is not what is short here, whatever the victims.
-            if cap // asked >= most:
-                continue
-            amounts = given.amounts[name][lines].tolist() if name in given.amounts else []
-            freed = dict(zip(classes, amounts, strict=True)) if amounts else {}
-            weights, multiple = rounded(asked, cap, freed)
-            # So many pods more than ``now`` fit already as far as this resource alone is concerned.
-            spare = cap // asked - now
-            yield f"{name} for {pods}", _row(weights, {pods: -multiple}, -multiple * spare)
-
     def _called(self, group: Group, domain: int, *, slices: bool = False) -> str:
         """Return what a domain of the required level, or of the level of slices, is called."""
         level = 0
@@ -337,23 +306,3 @@ def _fitting(
         if amount:
             found = np.minimum(found, np.maximum(left[name], 0) // amount)
     return [*map(int, found.tolist())]
-
-
-def rounded(asked: int, cap: int, freed: Mapping[int, int]) -> tuple[dict[int, int], int]:
-    """Return b of the row above by class, and R - rem, for ``cap`` of at least 0."""
-    unit = gcd(asked, *freed.values())
-    asked, cap = asked // unit, cap // unit
-    spare = cap % asked
-    weights = {}
-    for k, amount in freed.items():
-        times = -(-amount // unit // asked)
-        over = times * asked - amount // unit
-        weights[k] = (asked - spare) * times - max(0, over - spare)
-    return weights, asked - spare
-
-
-def _row(weights: Mapping[int, int], extra: Mapping[str, int], least: int) -> Row:
-    entries = sorted((k, weight) for k, weight in weights.items() if weight)
-    largest = max((abs(weight) for _, weight in entries), default=0)
-    weighed = exact([weight for _, weight in entries], largest)
-    return Row(np.array([k for k, _ in entries], dtype=np.int64), weighed, least, dict(extra))

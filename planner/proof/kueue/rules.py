@@ -20,7 +20,6 @@ from planner.proof.box import Box, Row, numbered
 from planner.proof.claims import Claims
 from planner.proof.kueue.frame import Frame, variants
 from planner.proof.kueue.inequalities import (
-    excess_rows,
     fit_rows,
     may_dominate,
     nominal_rows,
@@ -109,25 +108,21 @@ def _refused_set(frame: Frame, box: Box) -> str:
     obstacle = remove_all(frame.setting, victims).obstacle
     if obstacle:
         return obstacle
-    restricted = bool(frame.restricted[box.least > 0].any())
-    reasons = [
-        "a victim may not go while borrowing"
-        if borrowing and restricted
-        else _over_nominal(frame, box, borrowing=borrowing)
-        for borrowing in (frame.setting.attempts if box.attempt is None else (box.attempt,))
-    ]
-    # A set that is legal in one attempt is legal.
-    return reasons[0] if all(reasons) else ""
-
-
-def _over_nominal(frame: Frame, box: Box, *, borrowing: bool) -> str:
-    """KQ-02: say which fr is over the nominal quota of the queue at the end."""
     queue = frame.setting.queue
     used = frame.usage_after(box.most).amount[queue]
-    for fr, asked in () if borrowing else sorted(frame.setting.kept_nominal.items()):
-        if add(used[fr], asked) > frame.tree.nominal(queue, fr):
-            return f"{frame.tree.frs[fr]} would be above the nominal quota"
-    return ""
+    over = (  # KQ-02
+        f"{frame.tree.frs[fr]} would be above the nominal quota"
+        for fr, asked in sorted(frame.setting.kept_nominal.items())
+        if add(used[fr], asked) > frame.tree.nominal(queue, fr)
+    )
+    restricted = bool(frame.restricted[box.least > 0].any())
+    reasons = {
+        True: "a victim may not go while borrowing" if restricted else "",
+        False: next(over, ""),
+    }
+    # A set that is legal in one attempt is legal.
+    attempts = frame.setting.attempts if box.attempt is None else (box.attempt,)
+    return reasons[attempts[0]] if all(reasons[one] for one in attempts) else ""
 
 
 class KueueRules(Frame):
@@ -164,8 +159,9 @@ class KueueRules(Frame):
         if not any(self.setting.attempts):  # the only one does not borrow
             yield from nominal_rows(self)
         for node in self.side_nodes:
-            if most[self.below[node]].any():
-                yield from excess_rows(self, node, most)
+            # Of several flavor-resources the split ``over`` says in which it stays over.
+            if len(self.watched[node]) == 1 and most[self.below[node]].any():
+                yield from stays_over(self, node, self.watched[node][0], most)
         yield from self.rooms.fixed_rows()
 
     @cached_property
@@ -234,20 +230,15 @@ class KueueRules(Frame):
             node = self._node(at)
             touched = replace(box, touched=box.touched | {node})
             parts = [box.without(self.below[node]), touched]
-        elif self._node(at) in self.touched(box):
-            parts = self._parts_of_touched(box, split, self._node(at))
+        elif (node := self._node(at)) in self.touched(box):
+            if split == "over":
+                parts = [replace(box, over={**box.over, node: fr}) for fr in self.watched[node]]
+            elif split == "dominant" and node in self.tops:
+                some = may_dominate(self, node)
+                parts = [replace(box, dominant={**box.dominant, node: each}) for each in some]
         if not parts:
             raise ValueError(f"no cases {split} of {at} are all there is")
         return parts
-
-    def _parts_of_touched(self, box: Box, split: str, node: int) -> Sequence[Box]:
-        """Return the cases of a node that has a victim, none if nothing is known of them."""
-        if split == "over":
-            return [replace(box, over={**box.over, node: fr}) for fr in self.watched[node]]
-        if split == "dominant" and node in self.tops:
-            resources = may_dominate(self, node)
-            return [replace(box, dominant={**box.dominant, node: each}) for each in resources]
-        return ()
 
     @cached_property
     def _named(self) -> Mapping[str, int]:

@@ -1,7 +1,7 @@
 """What the verifier derives from a state of YuniKorn, for trees to stand on.
 
 frame.py  the ask: candidates by the laws on single allocations, classes, nodes that can hold it;
-          the order of removals: YK-05 as inequalities, and leaves without a last victim
+          the order of removals: leaves without a last victim, YK-05
 rules.py  all of it as a checker uses it: rows, cases, refusals
 """
 

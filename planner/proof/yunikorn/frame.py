@@ -1,10 +1,10 @@
 """One ask of YuniKorn as a frame: the classes of candidates, the nodes it may go to, and turns.
 
-YuniKorn's guaranteed amounts decide in which order victims can be removed: here as inequalities and
-as refusals. Read backwards, an order of removals puts victims back: with a victim back, its queue
-must be over one of the guaranteed amounts that count for it, in a type of the ask. Usage only grows
-that way, so a victim that can be put back now can be later, too; see
-``planner.verifier.yunikorn.case``, which judges single sets.
+YuniKorn's guaranteed amounts decide in which order victims can be removed: here as refusals. Read
+backwards, an order of removals puts victims back: with a victim back, its queue must be over one of
+the guaranteed amounts that count for it, in a type of the ask. Usage only grows that way, so a
+victim that can be put back now can be later, too; see ``planner.verifier.yunikorn.case``, which
+judges single sets.
 
 Source: docs/semantics/yunikorn.md §3, §4, §5 (what is left of the guaranteed), §7, §11.1 and §15.
 """
@@ -32,10 +32,8 @@ from planner.laws.yunikorn import (
 )
 from planner.proof.box import (
     Box,
-    Holders,
     Numbers,
     Row,
-    all_but_last,
     exact,
     numbered,
     sum_of_products,
@@ -46,7 +44,7 @@ from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom, may_host
 from planner.quota.yunikorn.queue import Queue
 from planner.state.yunikorn_release import V1_8
 from planner.verifier.yunikorn.case import REQUIRED_NODE, Victim, YuniKornCase
-from planner.verifier.yunikorn.laws import CHECKS, room_faults
+from planner.verifier.yunikorn.laws import CHECKS
 
 
 class Guarantee(NamedTuple):
@@ -106,45 +104,35 @@ def used_between(queue: Queue, t: str) -> tuple[int, int]:
 class Turns:
     """YK-05 over the K classes of a frame, in its L leaves.
 
-    ``leaf`` is (K,): the position of the queue of each class; ``held`` has for each guarantee that
-    counts what one member of each class holds of its type, never negative: (K,). What all rows ask
-    is that a guarantee is exceeded; that up to 1.7 nothing may be left of any type is for the
-    verifier to ask of single sets.
+    ``leaf`` is (K,): the position of the queue of each class; ``watched`` has for each leaf the
+    guarantees of which one is to be exceeded, ``counted`` those that its removals count for, and
+    ``held`` for each guarantee what one member of each class holds of its type, never negative:
+    (K,). That up to 1.7 nothing may be left of any type is for the verifier to ask of single sets.
     """
 
     def __init__(self, frame: Frame) -> None:
-        self.leaves, self.leaf, self.sizes = frame.leaves, frame.queue, frame.classes.sizes
-        self.ranges: dict[str, tuple[int, int]] = {}
-        self.guarantees: list[Guarantee] = []
-        self.watched: list[tuple[int, ...] | None] = []
-        numbers: dict[tuple[str, str], int] = {}
-        for queue in self.leaves:
+        self.leaf = frame.queue
+        guarantees: dict[Guarantee, int] = {}
+        self.watched: list[list[int] | None] = []
+        for queue in frame.leaves:
             found = counting(frame.asking.leaf, queue)
-            watched = []
-            for one in found or ():
-                # Usage never rises: a guarantee that is not exceeded now is exceeded at no turn.
-                asked = one.type in frame.ask or frame.cluster.release < V1_8
-                if asked and used_between(one.queue, one.type)[1] > one.amount:
-                    number = numbers.setdefault((one.queue.path, one.type), len(numbers))
-                    if number == len(self.guarantees):
-                        self.guarantees.append(one)
-                    watched.append(number)
+            # Usage never rises: a guarantee that is not exceeded now is exceeded at no turn.
+            exceeded = (
+                one
+                for one in found or ()
+                if one.type in frame.ask or frame.cluster.release < V1_8
+                if used_between(one.queue, one.type)[1] > one.amount
+            )
+            numbers = [guarantees.setdefault(one, len(guarantees)) for one in exceeded]
             # Without any guarantee on its way a queue always has a turn.
-            self.watched.append(None if found is None else tuple(sorted(watched)))
-        self.over = [used_between(g.queue, g.type)[1] - g.amount for g in self.guarantees]
-        self.held = [frame.held(g.type) for g in self.guarantees]
-
-    @cached_property
-    def doubtful(self) -> NDArray[np.bool_]:
-        """(L,) whether a leaf may have no turn at all, depending on the victims."""
-        return np.array([watched is not None for watched in self.watched], dtype=np.bool_)
-
-    @cached_property
-    def _counted(self) -> NDArray[np.bool_]:
-        """(L, G) whether a guarantee counts removals from a leaf: of its queue, or of one above."""
-        paths = [{step.path for step in queue.lineage} for queue in self.leaves]
-        counted = [[g.queue.path in above for g in self.guarantees] for above in paths]
-        return np.array(counted, dtype=np.bool_).reshape(len(paths), len(self.guarantees))
+            self.watched.append(None if found is None else numbers)
+        self.over = [used_between(g.queue, g.type)[1] - g.amount for g in guarantees]
+        self.held = [frame.held(g.type) for g in guarantees]
+        # A guarantee counts removals from the leaves at or below its queue.
+        self.counted = [
+            [number for g, number in guarantees.items() if g.queue in leaf.lineage]
+            for leaf in frame.leaves
+        ]
 
     def stuck(self, least: IntArray) -> int | None:
         """Return a leaf without a possible last victim, in any set with at least these victims.
@@ -154,14 +142,19 @@ class Turns:
         victims of ``least`` there are still gone. So the set puts leaves back only when they have
         been put back here, by induction over its own order.
         """
-        taken = np.flatnonzero((least > 0) & self.doubtful[self.leaf]).tolist()
         waiting: dict[int, list[int]] = {}
-        for k in taken:
-            waiting.setdefault(int(self.leaf[k]), []).append(k)
+        for k in np.flatnonzero(least > 0).tolist():
+            if self.watched[leaf := int(self.leaf[k])] is not None:
+                waiting.setdefault(leaf, []).append(k)
         over = list(self.over)
+
+        def move(leaf: int, classes: Sequence[int], sign: int) -> None:
+            for g in self.counted[leaf]:
+                over[g] += sign * sum(int(self.held[g][k]) * int(least[k]) for k in classes)
+
         for leaf, classes in waiting.items():
             # All victims are gone first: read backwards, that is where an order begins.
-            self._move(over, leaf, classes, least, -1)
+            move(leaf, classes, -1)
         moved = True
         while waiting and moved:
             moved = False
@@ -171,58 +164,10 @@ class Turns:
                     over[g] + max(int(self.held[g][k]) for k in classes) > 0
                     for g in self.watched[leaf] or ()
                 ):
-                    self._move(over, leaf, classes, least, 1)
+                    move(leaf, classes, 1)
                     del waiting[leaf]
                     moved = True
         return next(iter(waiting), None)
-
-    def _move(
-        self, over: list[int], leaf: int, classes: Sequence[int], least: IntArray, sign: int
-    ) -> None:
-        for g in np.flatnonzero(self._counted[leaf]).tolist():
-            over[g] += sign * sum(int(self.held[g][k]) * int(least[k]) for k in classes)
-
-    def rows(self, classes: IntArray) -> Iterator[tuple[str, Row]]:
-        """Yield rows that hold for every legal set among some classes.
-
-        For a set W of guarantees, take the victims of all leaves that watch nothing outside W. When
-        the first of them is put back all others are gone, and one of W has to be exceeded.
-        """
-        present = np.unique(self.leaf[classes]).tolist()
-        leaves = [one for one in present if self.doubtful[one]]
-        for wanted in sorted({self.watched[one] or () for one in leaves}):
-            among = [one for one in leaves if set(self.watched[one] or ()) <= set(wanted)]
-            mine = classes[np.isin(self.leaf[classes], among)]
-            yield from self._first_back(wanted, mine)
-
-    def _first_back(self, wanted: Sequence[int], classes: IntArray) -> Iterator[tuple[str, Row]]:
-        bounds: list[tuple[str, IntArray, IntArray, int, int]] = []
-        for g in wanted:
-            mine = classes[self._counted[self.leaf[classes], g]]
-            mine = mine[self.held[g][mine] > 0]
-            held = self.held[g][mine]
-            total = sum_of_products(held, self.sizes[mine])
-            limit = self.over[g] - 1
-            if total <= limit + int(held.max(initial=0)):
-                return  # this guarantee is exceeded in any case when the largest victim is back
-            bounds.append((self.guarantees[g].name, mine, held, limit, total))
-        if len(bounds) == 1:
-            # All victims but the first to be put back hold at most the limit.
-            name, mine, held, limit, _ = bounds[0]
-            holders = Holders(mine, held, np.unique(held).tolist())
-            yield from all_but_last(f"YK-05 {name}", name, holders, limit, self.ranges)
-            return
-        some: dict[str, int] = {}
-        names = ", ".join(name for name, *_ in bounds)
-        for name, mine, held, limit, total in bounds:
-            # z = 1: all victims but the largest hold at most the limit; z = 0: at most ``total``.
-            witness = f"{name} exceeded, of {names}"
-            self.ranges[witness] = 0, 1
-            some[witness] = 1
-            most = limit + int(held.max(initial=0))
-            yield f"YK-05 {witness}", Row(mine, -held, -total, {witness: most - total})
-        nobody = classes[:0]
-        yield f"YK-05 one of {names}", Row(nobody, nobody, 1, some)
 
 
 SINGLE_LAWS: Final = tuple(
@@ -289,7 +234,7 @@ class Frame:
         self._held: dict[str, IntArray] = {}
         self._refuse_inexact()
         self.turns = Turns(self)
-        self.ranges = self.turns.ranges
+        self.ranges: dict[str, tuple[int, int]] = {}
 
     def _refuse_inexact(self) -> None:
         """Refuse amounts for which sums of the core and of rows could differ.
@@ -298,7 +243,16 @@ class Frame:
         from what a queue uses than the core can count: its sums end at the limits of 64 bits.
         """
         amounts = [amount for one in self.first for amount in one.resource.values()]
-        if min((0, *amounts, *self.ask.values())) < 0 or self._ends_below():
+        unsafe = min((0, *amounts, *self.ask.values())) < 0
+        # Nothing that is used is below zero by more than 64 bits.
+        some = self.leaves if self._together > MAX_INT64 else ()
+        everyone, sizes = np.arange(self.queue.size), self.classes.sizes
+        for queue in {step.path: step for leaf in some for step in leaf.lineage}.values():
+            mine = self.inside(everyone, queue)
+            for t in {t for k in mine.tolist() for t in self.first[k].resource}:
+                going = sum_of_products(self.held(t)[mine], sizes[mine])
+                unsafe |= used_between(queue, t)[0] - going < MIN_INT64
+        if unsafe:
             raise UnsupportedError(
                 self.asking.ask.allocation_key,
                 "amounts are negative, or more than YuniKorn itself can add up",
@@ -311,20 +265,6 @@ class Frame:
         sizes = self.classes.sizes.tolist()
         pairs = zip(self.holding, sizes, strict=True)
         return sum(sum(held.values()) * size for held, size in pairs)
-
-    def _ends_below(self) -> bool:
-        """Say whether the core's sums reach their lower end once all candidates have gone."""
-        if self._together <= MAX_INT64:  # nothing that is used is below zero by more than that
-            return False
-        queues = {step.path: step for leaf in self.leaves for step in leaf.lineage}
-        everyone, sizes = np.arange(self.queue.size), self.classes.sizes
-        for queue in queues.values():
-            mine = self.inside(everyone, queue)
-            for t in {t for k in mine.tolist() for t in self.first[k].resource}:
-                going = sum_of_products(self.held(t)[mine], sizes[mine])
-                if used_between(queue, t)[0] - going < MIN_INT64:
-                    return True
-        return False
 
     # The classes.
 
@@ -432,17 +372,6 @@ class Frame:
         found: set[int] = set(np.flatnonzero(enough).tolist())
         # One node with room is enough for all such nodes: for each the same sets are legal.
         return sorted(found if self.anywhere is None else found | {self.anywhere})
-
-    # Single sets.
-
-    def host_of(self, counts: IntArray, victims: tuple[Victim, ...]) -> int | None:
-        """Return the node that a set is for: what is freed beyond the need is counted there."""
-        own = np.unique(self.node[counts > 0]).tolist()
-        if len(own) == 1 and own[0] != NOWHERE:
-            case = self.case(own[0], victims)
-            if not any(room_faults(case, self.cluster.nodes[own[0]])):
-                return int(own[0])
-        return self.anywhere
 
     def case(self, host: int, victims: tuple[Victim, ...]) -> YuniKornCase:
         """Return what the verifier judges: these victims, for a node."""

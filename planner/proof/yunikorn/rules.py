@@ -2,8 +2,8 @@
 
 Nothing here knows how a plan was found. Candidates are the allocations that no law refuses by
 itself (frame.py). Rows state the laws that tie victims together: YK-02, YK-04, YK-08, YK-09, YK-10
-and YK-13 exactly, once the node is known, and what YK-05 asks of the victim that is put back first
-(frame.py). A single set is judged by the verifier itself. Source:
+and YK-13 exactly, once the node is known. YK-05 is judged by who goes for certain (frame.py), a
+single set by the verifier itself. Source:
 docs/semantics/yunikorn.md §3 to §7, §11.1 and §15.
 """
 
@@ -31,6 +31,7 @@ from planner.objective.wishes import NO_WISHES, Wishes
 from planner.proof.box import Box, Row, numbered, sum_of_products
 from planner.proof.claims import Claims
 from planner.proof.yunikorn.frame import (
+    NOWHERE,
     Frame,
     candidates,
     counting,
@@ -46,7 +47,7 @@ from planner.state.yunikorn_release import V1_8
 from planner.term import RATED
 from planner.verifier.yunikorn import verify_yunikorn_case
 from planner.verifier.yunikorn.case import YuniKornCase
-from planner.verifier.yunikorn.laws import CHECKS
+from planner.verifier.yunikorn.laws import CHECKS, room_faults
 
 NamedRow = tuple[str, Row]
 
@@ -156,8 +157,6 @@ class YuniKornRules(Frame):
         yield from self._whatever_node(mine)
         if YK_LEAVES_GUARANTEED.id in self.laws:
             yield from self._guaranteed_rows(mine)
-        if YK_OVER_GUARANTEED.id in self.laws:
-            yield from self.turns.rows(mine)
 
     def _whatever_node(self, mine: IntArray) -> Iterator[NamedRow]:
         """Yield the rows for any node: what must be freed in queues, and that there are victims."""
@@ -261,7 +260,11 @@ class YuniKornRules(Frame):
         victims = tuple(self.victims[position] for position in self.classes.take(box.least))
         if not victims:
             return "YK-10, YK-13: nobody goes"
-        host = self.host_of(box.least, victims)
+        # The node that the set is for: what is freed beyond the need is counted there.
+        own, host = np.unique(self.node[box.least > 0]).tolist(), self.anywhere
+        if len(own) == 1 and own[0] != NOWHERE:
+            here = self.case(own[0], victims)
+            host = host if any(room_faults(here, self.cluster.nodes[own[0]])) else own[0]
         if host is None:
             return "YK-08: there is no node for them"
         if box.host not in {None, host}:

@@ -10,8 +10,8 @@ preemptor, victims and shares with the state (CT-05).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Final, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, Protocol, TypeVar
 
 from planner.laws import Law
 from planner.objective.profiles import (
@@ -27,7 +27,15 @@ from planner.verifier.kueue_topology import around_faults
 from planner.verifier.wording import compare, judge, once_each, say_some
 
 NO_QUOTA: Final = Quota(0)
-V = TypeVar("V")
+
+
+class _Keyed(Protocol):
+    @property
+    def key(self) -> str: ...
+
+
+V = TypeVar("V", bound=_Keyed)
+REPLAYED: Final = "replayed removal by removal"
 FACTS: Final = Law(
     "CT-05",
     "check_facts",
@@ -217,9 +225,9 @@ def check_certificate(
     """
     values = check_levels(plan, terms, levels, left_out)
     verdicts = [values, check_status(plan), check_facts(case, plan)]
-    certificate = plan.certificate
-    if certificate is not None:
-        verdicts.append(check_removal_order(case, certificate.removal_order))
+    if plan.certificate is not None:
+        order = plan.certificate.removal_order
+        verdicts.append(judge_replay(case.victims, order, case.obstacle))
     return tuple(verdicts)
 
 
@@ -284,20 +292,16 @@ def check_status(plan: AnyPlan | JointPlan) -> Verdict:
     return judge(STATUS, findings, f"{len(certificate.levels)} levels, status {plan.claim}")
 
 
-def check_removal_order(case: Case, order: Sequence[str]) -> Verdict:
-    """CT-04: the claimed order names every victim once, and its replay is legal."""
-    return judge_replay({victim.key: victim for victim in case.victims}, order, case.obstacle)
-
-
 def judge_replay(
-    victims: Mapping[str, V],
+    victims: Iterable[V],
     order: Sequence[str],
     obstacle: Callable[[Sequence[V]], str],
-    holds: str = "replayed removal by removal",
+    holds: str = REPLAYED,
 ) -> Verdict:
-    """Judge an order of the keys of ``victims``; ``obstacle`` replays it."""
-    if sorted(order) != sorted(victims):
-        findings = [f"the order names {say_some(order) or 'none'}: not every victim once"]
+    """CT-04: the claimed order names every victim once, and ``obstacle`` finds nothing in it."""
+    by_key = {victim.key: victim for victim in victims}
+    if sorted(order) != sorted(by_key):
+        wrong = f"the order names {say_some(order) or 'none'}: not every victim once"
     else:
-        findings = [text for text in (obstacle([victims[key] for key in order]),) if text]
-    return judge(REMOVAL_ORDER, findings, holds)
+        wrong = obstacle([by_key[key] for key in order])
+    return judge(REMOVAL_ORDER, [wrong] if wrong else [], holds)

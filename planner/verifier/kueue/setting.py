@@ -188,6 +188,10 @@ class Setting(Struct, frozen=True, dict=True):
             return Variant.RECLAIM_WITHOUT_BORROWING
         return Variant.RECLAIM_WHILE_BORROWING
 
+    def reason(self, workload: Admitted) -> str:
+        """Return the reason code of a workload of the tree which the policies permit (§5.8)."""
+        return self.variant(workload).reason
+
     def variants(self, some: Holders) -> tuple[Sequence[Variant], IntArray]:
         """Return different variants, and for each of some holders the number of its own: (C,)."""
         ancestor = np.zeros(len(self.snapshot.tree.nodes), dtype=np.int64)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct, field
 
 from planner.quota.kueue.holders import Admitted
-from planner.quota.kueue.placing import Aim, Group, Pods
+from planner.quota.kueue.placing import Group, Pods
 from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.topology import FlavorTree
 from planner.state.kueue import Node, ResourceFlavor
@@ -298,16 +298,11 @@ def has_room(tree: FlavorTree, group: Group, slots: Slots) -> bool:
     for leaf in (leaf for leaf, takes in enumerate(slots.lead) if takes):
         pods = list(slots.pods)
         pods[leaf] = slots.beside[leaf]
-        held = _held(tree, aim, pods)
+        held = held_by(tree, group, pods)
         here = held[above[leaf]] if aim.required else sum(held)
         if here >= group.slices:
             return True
     return False
-
-
-def held_by(tree: FlavorTree, group: Group, slots: Slots) -> list[int]:
-    """Return how many slices each domain of the group's level can hold, leaders aside."""
-    return [] if group.aim is None else _held(tree, group.aim, slots.pods)
 
 
 def domains_of(tree: FlavorTree, level: int) -> list[int]:
@@ -320,13 +315,18 @@ def domains_of(tree: FlavorTree, level: int) -> list[int]:
 
 def slices_at_most(tree: FlavorTree, group: Group, slots: Slots) -> int:
     """Return how many slices fit at most, leaders aside: in one domain, or in all."""
-    held = held_by(tree, group, slots)
+    held = held_by(tree, group, slots.pods)
     return max(held, default=0) if group.aim and group.aim.required else sum(held)
 
 
-def _held(tree: FlavorTree, aim: Aim, pods: Sequence[int]) -> list[int]:
-    """Return how many slices each domain of the aim's level can hold: sums of Q (§7)."""
-    held = list(pods)
+def held_by(tree: FlavorTree, group: Group, pods: Sequence[int]) -> list[int]:
+    """Return how many slices each domain of the group's level can hold, leaders aside.
+
+    They are sums of Q (§7), of the pods that leaves take.
+    """
+    aim, held = group.aim, list(pods)
+    if aim is None:
+        return []
     for level in range(tree.depth, aim.level - 1, -1):
         if level == aim.slice_level:
             held = [each // aim.size for each in held]

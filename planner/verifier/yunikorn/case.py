@@ -107,23 +107,28 @@ def remove_all(snapshot: Snapshot, victims: Sequence[Victim]) -> Removal:
     while waiting and moved:
         moved = False
         for path, group in list(waiting.items()):
-            last = _possible_last(state, group)
-            if last is not None:
-                back = [last, *(victim for victim in group if victim is not last)]
-                for victim in back:
+            for last in group:
+                # Can it be the queue's last to go?
+                state.add(last.queue, last.resource)
+                if not state.takeable(last.queue):
+                    state.remove(last.queue, last.resource)
+                    continue
+                others = [victim for victim in group if victim is not last]
+                for victim in others:
                     state.add(victim.queue, victim.resource)
-                backwards += back
+                backwards += [last, *others]
                 del waiting[path]
                 # Other queues may follow: guaranteed of a common ancestor binds both.
                 moved = True
+                break
     if waiting:
         # For one queue: what it has left before the last of its victims goes.
         group = next(iter(waiting.values()))
         victim, keys = group[0], say_some([one.key for one in group])
         state.add(victim.queue, victim.resource)
-        others = "" if len(group) == 1 else f", with only {victim.key} of them still there"
+        beside = "" if len(group) == 1 else f", with only {victim.key} of them still there"
         left = f"{say_queue(victim.queue)} has {_say_left(state, victim.queue)}"
-        return Removal((), f"the core would not take {keys}: {left}{others}")
+        return Removal((), f"the core would not take {keys}: {left}{beside}")
     return replay(snapshot, backwards[::-1])
 
 
@@ -136,17 +141,6 @@ def replay(snapshot: Snapshot, order: Sequence[Victim]) -> Removal:
             return Removal((), f"at the turn of {victim.key}, {say_queue(victim.queue)} has {left}")
         state.remove(victim.queue, victim.resource)
     return Removal(tuple(order), "")
-
-
-def _possible_last(state: Snapshot, group: Sequence[Victim]) -> Victim | None:
-    """Return a victim of a queue that can be the queue's last to go, if there is one."""
-    for victim in group:
-        state.add(victim.queue, victim.resource)
-        takeable = state.takeable(victim.queue)
-        state.remove(victim.queue, victim.resource)
-        if takeable:
-            return victim
-    return None
 
 
 def _say_left(state: Snapshot, queue: Queue) -> str:
@@ -206,6 +200,10 @@ class YuniKornCase(Struct, frozen=True, dict=True):
         if self.in_any_order:
             return Removal(self.victims, "")
         return remove_all(self.snapshot, self.victims)
+
+    def obstacle(self, order: Sequence[Victim]) -> str:
+        """Say what prevents removing the victims in this order; empty if nothing does."""
+        return "" if self.in_any_order else replay(self.snapshot, order).obstacle
 
     @property
     def touched(self) -> tuple[Queue, ...]:

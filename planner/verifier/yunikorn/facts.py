@@ -17,13 +17,9 @@ from planner.plan.yunikorn import YuniKornPlan, YuniKornVictim
 from planner.quota.yunikorn.resource import plus
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Allocation, Claim, parse_yunikorn_quantity
-from planner.verifier.kueue.certificate import (
-    check_levels,
-    check_status,
-    judge_replay,
-)
+from planner.verifier.kueue.certificate import REPLAYED, check_levels, check_status, judge_replay
 from planner.verifier.wording import compare, judge, once_each
-from planner.verifier.yunikorn.case import Victim, YuniKornCase, replay
+from planner.verifier.yunikorn.case import Victim, YuniKornCase
 from planner.verifier.yunikorn.laws import adjusted_priority, is_on
 
 FACTS: Final = Law(
@@ -50,24 +46,15 @@ def check_yunikorn_certificate(
     ``terms`` are all terms, recomputed from the plan's victims; ``levels`` are those of the plan's
     objective, in order, and not compared when absent.
     """
-    facts = check_yunikorn_facts(case, plan)
-    verdicts = [check_levels(plan, terms, levels), check_status(plan), facts]
+    verdicts = [check_levels(plan, terms, levels), check_status(plan)]
+    verdicts.append(check_yunikorn_facts(case, plan))
     if plan.certificate is not None:
-        verdicts.append(check_yunikorn_removal_order(case, plan.certificate.removal_order))
-    return tuple(verdicts)
-
-
-def check_yunikorn_removal_order(case: YuniKornCase, order: Sequence[str]) -> Verdict:
-    """CT-04: the claimed order names every victim once, and its replay is legal.
-
-    With a required node, or for a lowered quota, any order is legal.
-    """
-    victims = {victim.key: victim for victim in case.victims}
-    if case.in_any_order:
+        # CT-04: with a required node, or for a lowered quota, any order is legal.
         reason = "the ask requires a node" if case.required_node else "a quota was lowered"
-        any_order = f"any order will do: {reason}"
-        return judge_replay(victims, order, lambda _: "", any_order)
-    return judge_replay(victims, order, lambda some: replay(case.snapshot, some).obstacle)
+        holds = f"any order will do: {reason}" if case.in_any_order else REPLAYED
+        order = plan.certificate.removal_order
+        verdicts.append(judge_replay(case.victims, order, case.obstacle, holds))
+    return tuple(verdicts)
 
 
 def check_yunikorn_facts(case: YuniKornCase, plan: YuniKornPlan) -> Verdict:

@@ -70,18 +70,6 @@ def common_queue(asking: Asking, queue: Queue) -> Queue:
     return next(step for step in reversed(queue.lineage) if step in asking.leaf.lineage)
 
 
-def worth_of_ask(asking: Asking, top: Queue) -> int:
-    """Return the priority of the ask as seen at a queue above it, that queue's offset included."""
-    worth = asking.ask.priority
-    for queue in reversed(asking.leaf.lineage):
-        offset = queue.properties.priority_offset
-        worth = offset if queue.properties.priority_fence else worth + offset
-        # The offset of the common queue counts, though victims below it do not add it (§13.6).
-        if queue is top:
-            break
-    return worth
-
-
 def adjusted_priority(asking: Asking, queue: Queue, priority: int) -> int:
     """Return the priority of an allocation on the scale of the ask's own.
 
@@ -100,8 +88,13 @@ def adjusted_priority(asking: Asking, queue: Queue, priority: int) -> int:
             fences.append(offsets + offset)
         else:
             offsets += offset
-    worth = max(fences) if fences else priority + offsets
-    return asking.ask.priority + worth - worth_of_ask(asking, top)
+    # The ask as seen at the common queue: its offset counts, though victims below do not add it
+    # (§13.6).
+    mine = asking.ask.priority
+    for step in reversed(asking.leaf.lineage[len(top.lineage) - 1 :]):
+        offset = step.properties.priority_offset
+        mine = offset if step.properties.priority_fence else mine + offset
+    return asking.ask.priority + (max(fences) if fences else priority + offsets) - mine
 
 
 def room_faults(case: YuniKornCase, room: NodeRoom) -> Iterator[str]:
@@ -346,7 +339,13 @@ def priority(case: YuniKornCase) -> Verdict:
             continue
         worth = adjusted_priority(case.asking, victim.queue, its)
         if worth > mine:
-            findings.append(f"{victim.key} {_say_worth(case, victim, worth)}, the ask has {mine}")
+            counted = "" if its == worth else f", with the queues' offsets {worth}"
+            common = common_queue(case.asking, victim.queue)
+            below = victim.queue.lineage[len(common.lineage) :]
+            said = f"has priority {its}{counted}"
+            if any(step.properties.priority_fence for step in below):
+                said = f"is behind a priority fence that counts as {worth}"
+            findings.append(f"{victim.key} {said}, the ask has {mine}")
     return judge(laws.YK_PRIORITY, findings, f"{say_count(len(case.victims))}, the ask has {mine}")
 
 
@@ -505,14 +504,6 @@ def searched(case: YuniKornCase) -> Verdict:
             findings.append(f"{victim.key} holds nothing of the share, {say_amounts(share)}")
         findings += _bound(victim)
     return judge(laws.YK_SEARCHED, findings, say_count(len(case.victims)))
-
-
-def _say_worth(case: YuniKornCase, victim: Victim, worth: int) -> str:
-    below = victim.queue.lineage[len(common_queue(case.asking, victim.queue).lineage) :]
-    if any(step.properties.priority_fence for step in below):
-        return f"is behind a priority fence that counts as {worth}"
-    its = victim.allocation.priority
-    return f"has priority {its}" + ("" if its == worth else f", with the queues' offsets {worth}")
 
 
 def _takes_place(case: YuniKornCase) -> bool:
