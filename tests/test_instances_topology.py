@@ -27,12 +27,12 @@ def read(path: Path) -> State:
 
 def enough(state: State) -> Iterator[tuple[str, ...]]:
     """Yield every set of workloads, the smallest first, without which Kueue admits at once."""
-    running = [one.key for one in state.workloads.entries if one.holds_quota]
+    running = [one.key for one in state.workloads if one.holds_quota]
     for size in range(len(running) + 1):
         for gone in combinations(running, size):
             without = state.apply(planner.Changes(gone=gone))
             snapshot = take_snapshot(without, placing=True)
-            (pending,) = (one.key for one in without.workloads.entries if one.is_pending)
+            (pending,) = (one.key for one in without.workloads if one.is_pending)
             found = decide(snapshot, find_preemptor(without, snapshot, pending))
             if found.assignment.mode == "Fit":
                 yield gone
@@ -49,7 +49,7 @@ def enough(state: State) -> Iterator[tuple[str, ...]]:
 def test_kueue_takes_more_or_nobody(name: str, evicted: list[str], best: tuple[str, ...]) -> None:
     state = read(FOLDER / f"{name}.yaml")
     snapshot = take_snapshot(state, placing=True)
-    (pending,) = (one.key for one in state.workloads.entries if one.is_pending)
+    (pending,) = (one.key for one in state.workloads if one.is_pending)
     found = decide(snapshot, find_preemptor(state, snapshot, pending))
     assert found.assignment.mode == "Preempt"
     assert [target.workload.key for target in found.targets] == evicted

@@ -17,6 +17,8 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
+import numpy as np
+
 from planner.coverage import kueue_chance as chance
 from planner.coverage import kueue_evidence as evidence
 from planner.coverage.answer import Covering
@@ -169,7 +171,9 @@ def _fewer_pending(state: State, queue: ClusterQueue) -> Iterator[str]:
         for local in state.local_queues
         if local.spec.cluster_queue == queue.name
     }
-    here = sum((one.namespace, one.queue_name) in named for one in state.workloads.waiting())
+    columns = state.workloads.columns
+    asked = np.array([one in named for one in columns.local_queues], dtype=np.bool_)
+    here = int(np.count_nonzero(asked[columns.local_queue[columns.is_pending]]))
     if here < queue.status.pending:
         yield (
             f"ClusterQueue {queue.name} says that {queue.status.pending} workloads are pending, "

@@ -13,7 +13,7 @@ from planner.coverage.kueue_features import HOLDINGS, QUOTA
 from planner.plan import Uncovered
 from planner.quota.kueue.activity import Activity, cohorts_of
 from planner.state.kueue import HOST, ClusterQueue, State, Workload
-from planner.state.kueue_facts import Place
+from planner.state.kueue_columns import Place
 from planner.state.queues import Cohort
 
 Held = Mapping[str, AbstractSet[Place]]

@@ -21,6 +21,7 @@ from planner.quota.kueue.holding import holding_of
 from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.tree import NO_PARENT, QuotaTree
 from planner.state.kueue import State
+from planner.state.kueue_columns import held_of
 from planner.state.pods import PodDisruptionBudget
 from planner.term import ACCELERATOR, unit_weight
 
@@ -105,7 +106,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
 def known_groups(state: State) -> KnownGroups:
     """Return the groups of a state of Kueue that wishes may name."""
     # With a LocalQueue alone a namespace is known as well: it may have workloads tomorrow.
-    namespaces = {one.namespace for one in state.workloads.entries}
+    namespaces = {namespace for namespace, _ in state.workloads.columns.local_queues}
     namespaces |= {queue.metadata.namespace for queue in state.local_queues}
     return {
         "queue": {queue.name for queue in state.cluster_queues},
@@ -159,7 +160,7 @@ def _covered(budget: PodDisruptionBudget, one: Admitted, snapshot: Snapshot) -> 
         return 0
     # Pods that exist, not those of the spec: reclaimed pods are gone, and those by which a count
     # was reduced never existed.
-    running = holding_of(one.workload, snapshot.configuration).running
+    running = holding_of(held_of(one.workload), snapshot.configuration).running
     return sum(
         running.get(pod_set.name, 0)
         for pod_set in one.workload.spec.pod_sets

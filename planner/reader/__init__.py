@@ -10,8 +10,7 @@ complaint.py   what is wrong with a value, and where; show.py: values and paths 
 kueue.py       objects of Kueue to one state: the clock, priorities, the configuration
 kueue_kinds.py
                the kinds of objects that are read for Kueue
-kueue_facts.py
-               workloads that were left as text to facts; structs.py: the schema for that
+kueue_rows.py  workloads that were left as text to rows; structs.py: the schema for that
 kueue_collect.py
                single objects to checked ones
 kueue_release.py

@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeVar, Unpack
+from typing import Any, Final, Unpack
 
+import numpy as np
 from pydantic.alias_generators import to_snake
 
 from planner.errors import InputError, SchemaError
 from planner.garbage import without_garbage_collection
 from planner.reader.items import BUILD, items_of
 from planner.reader.kueue_collect import Collection
-from planner.reader.kueue_facts import read_workload
 from planner.reader.kueue_release import settle, signs_of
+from planner.reader.kueue_rows import read_workload
 from planner.reader.parse import EXPECTED, Document
 from planner.reader.settings import Said, Settings, given_moment, moment_of, named, remark, taken_at
 from planner.reader.show import Path, plain, shown
 from planner.reader.unknown import Ignored, unknown_fields
 from planner.stage import going_on
 from planner.state.kueue import Configuration, State, Workload, Workloads
+from planner.state.kueue_columns import SOME
 from planner.state.kueue_configuration import FairSharing
-from planner.state.kueue_facts import SOME, Entry, Facts
 from planner.state.queues import PriorityClass
-
-Known = TypeVar("Known", Workload, Workload | Facts)
 
 _BUILT_IN: Final = {
     ("PriorityClass", "system-cluster-critical"): 2_000_000_000,
@@ -70,28 +69,35 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
             if number % SOME == 0:
                 going_on()
     collection.finish()
-    _check_any(collection, source)
     if ignored is not None:
         ignored.kinds.update(collection.ignored)
         ignored.fields.update(unknown_fields(collection.items))
     objects = collection.objects
-    newest = max(filter(None, _moments(objects)), default=None)
+    resolved, notes = resolve_priorities(
+        objects["Workload"], objects["WorkloadPriorityClass"], objects["PriorityClass"]
+    )
+    workloads = Workloads((), collection.workloads.columns(), read_workload)
+    if changed := {
+        new.key: new
+        for new, old in zip(resolved, objects["Workload"], strict=True)
+        if new is not old
+    }:
+        workloads = workloads.edited(changed, lambda one: changed[one.key])
+    _check_any(collection, workloads, source)
+    newest = max(filter(None, (collection.newest, *_moments(objects))), default=None)
     # The newest timestamp comes last: the decision may be made long after it. But the time of the
     # snapshot serves only if it is not before that timestamp: ages would be negative.
     moment = given_moment(now) or clock or max(filter(None, (taken, newest)), default=None)
     if moment is None:
-        if not any(objects.values()):  # of nothing at all, a clock would be of no use
+        if not workloads and not any(objects.values()):  # of nothing, a clock would be of no use
             hint = "kubectl get with -A lists the objects of all namespaces"
             raise InputError(source, "there are no objects in it", EXPECTED, hint)
         hint = "give the time of the decision, such as now=2026-03-08T21:06:00Z"
         raise InputError(source, "has no timestamp that could serve as the clock", hint=hint)
-    workloads, notes = resolve_priorities(
-        objects["Workload"], objects["WorkloadPriorityClass"], objects["PriorityClass"]
-    )
     fields: dict[str, Any] = {
         _field_of(kind): tuple(some) for kind, some in objects.items() if kind not in _OF_KUEUE
     }
-    fields["workloads"] = Workloads(workloads, read_workload, collection.columns())
+    fields["workloads"] = workloads
     fields["configuration_given"] = bool(objects["Configuration"])
     fields["other_kinds"] = dict(collection.ignored)
     odd = remark(taken, newest) if now is None and clock is None else ()
@@ -116,7 +122,7 @@ _NAMED: Final = (
 
 
 def _absent_queues(
-    objects: Mapping[str, Sequence[Any]], workloads: Iterable[Entry]
+    objects: Mapping[str, Sequence[Any]], workloads: Workloads
 ) -> set[tuple[str, str]]:
     """Return the ClusterQueues that were not read, and are there: each with what shows it.
 
@@ -126,10 +132,9 @@ def _absent_queues(
     Source: kueue ff69552e pkg/controller/core/clusterqueue_controller.go, Reconcile (finalizer),
     and localqueue_controller.go, Reconcile.
     """
-    known = {"", *(queue.name for queue in objects["ClusterQueue"])}
-    held = {
-        one.admitted_by for one in workloads if one.admitted_by not in known and one.holds_quota
-    }
+    known, columns = {"", *(queue.name for queue in objects["ClusterQueue"])}, workloads.columns
+    used = np.unique(columns.admitted_by[columns.holds_quota]).tolist()
+    held = {columns.queues[number] for number in used} - known
     named = {one.spec.cluster_queue for one in objects["LocalQueue"] if one.is_active} - known
     return {*((name, _HELD) for name in held), *((name, _NAMED) for name in named - held)}
 
@@ -180,12 +185,12 @@ def _unwrap(document: Document) -> tuple[Document, Path, datetime | None, str]:
     return body, ("state",), moment, release if isinstance(release, str) else ""
 
 
-def _check_any(collection: Collection, source: str) -> None:
+def _check_any(collection: Collection, workloads: Workloads, source: str) -> None:
     own = any(some for kind, some in collection.objects.items() if kind not in _OF_THE_CLUSTER)
     others = collection.ignored + Counter(
         {kind: len(collection.objects[kind]) for kind in _OF_THE_CLUSTER}
     )
-    if others and not own:
+    if others and not own and not workloads:
         kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common(5))
         built = any(kind.startswith("Kustomization.") for kind in others)
         hint = BUILD if built else ""
@@ -193,22 +198,19 @@ def _check_any(collection: Collection, source: str) -> None:
 
 
 def _moments(objects: dict[str, list[Any]]) -> Iterator[datetime | None]:
-    """Yield the times when objects were created and changed; of facts only the newest time."""
+    """Yield the times when objects were created and changed."""
     for kind, checked in objects.items():
         for each in checked if kind not in _TIMELESS else ():
-            if isinstance(each, Facts):
-                yield each.newest
-            else:
-                yield each.metadata.creation_timestamp
-                conditions = getattr(getattr(each, "status", None), "conditions", ())
-                yield from (condition.last_transition_time for condition in conditions)
+            yield each.metadata.creation_timestamp
+            conditions = getattr(getattr(each, "status", None), "conditions", ())
+            yield from (condition.last_transition_time for condition in conditions)
 
 
 def resolve_priorities(
-    workloads: Sequence[Known],
+    workloads: Sequence[Workload],
     kueue_classes: Sequence[PriorityClass],
     pod_classes: Sequence[PriorityClass],
-) -> tuple[list[Known], list[str]]:
+) -> tuple[list[Workload], list[str]]:
     """Give each workload without a priority the priority of the class it names; return remarks too.
 
     A class that was not read counts as priority 0, as it does for Kueue, and is remarked upon.
@@ -218,11 +220,8 @@ def resolve_priorities(
     values |= {("WorkloadPriorityClass", each.metadata.name): each.value for each in kueue_classes}
     values |= {("PriorityClass", each.metadata.name): each.value for each in pod_classes}
     missing: Counter[tuple[str, str]] = Counter()
-    resolved: list[Known] = []
+    resolved: list[Workload] = []
     for workload in workloads:
-        if not isinstance(workload, Workload):  # facts have a priority, or name no class
-            resolved.append(workload)
-            continue
         spec = workload.spec
         if spec.priority is None and spec.priority_class is not None:
             key = (spec.priority_class.kind, spec.priority_class.name)

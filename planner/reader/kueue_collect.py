@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import datetime
 from typing import Any, Final, NoReturn
 
 import msgspec
@@ -11,15 +12,15 @@ from pydantic import ValidationError
 from planner.errors import ParseError, SchemaError
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item, Kind
-from planner.reader.kueue_facts import quick_facts
 from planner.reader.kueue_kinds import CONFIG, KINDS, WORKLOAD
 from planner.reader.kueue_release import Labelled
+from planner.reader.kueue_rows import quick_row
 from planner.reader.kueue_versions import as_served
 from planner.reader.show import Path, place, plain, shown
 from planner.stage import going_on
 from planner.state.base import slim
 from planner.state.kueue import API_GROUP, Node, Pod, Workload
-from planner.state.kueue_facts import SOME, FactColumns, Reading
+from planner.state.kueue_columns import SOME, Reading, Row
 
 MANAGER_CONFIG: Final = "controller_manager_config.yaml"
 """The key under which the ConfigMap of Kueue's manager holds its Configuration."""
@@ -37,8 +38,9 @@ class Collection:
     """The objects that were read so far.
 
     ``objects`` has the checked objects by kind, in the order in which they were read, and ``items``
-    the JSON they were made from, if ``keep_items``. ``ignored`` counts objects of other kinds, and
-    ``notes`` how often something was tolerated; ``labelled`` are the objects of Kueue's
+    the JSON they were made from, if ``keep_items``. ``workloads`` has all workloads, those left as
+    text, too, and ``newest`` is the newest time in these. ``ignored`` counts objects of other
+    kinds, and ``notes`` how often something was tolerated; ``labelled`` are the objects of Kueue's
     installation, with their labels.
     """
 
@@ -48,7 +50,8 @@ class Collection:
         self.ignored: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
         self.labelled: list[Labelled] = []
-        self._reading = Reading()
+        self.workloads = Reading()
+        self.newest: datetime | None = None
         self._keep_items = keep_items
         self._places: dict[str, dict[str, tuple[str, Path]]] = {name: {} for name in _NAMES}
         self._first_error: tuple[Kind, Item, ValidationError] | None = None
@@ -89,28 +92,29 @@ class Collection:
                 self.notes[f"{name} of {shown(api_version)} is not Kueue's and was ignored"] += 1
 
     def take(self, text: msgspec.Raw, root: str, path: Path) -> bool:
-        """Keep an object as facts if it is a workload with nothing unusual; say whether it is one.
+        """Keep an object as text if it is a workload with nothing unusual; say whether it is one.
 
         ``root`` and ``path`` are its document and its place there.
         """
-        facts = quick_facts(text)
-        if facts is None:
+        found = quick_row(text)
+        if found is None:
             return False
-        known, workloads = self._places[WORKLOAD.name], self.objects[WORKLOAD.name]
-        if facts.key in known:
-            subject = f"{WORKLOAD.name} {plain(facts.key)}"
-            self._refuse_second(WORKLOAD, facts.key, subject, place(root, path))
-        known[facts.key] = root, path
-        workloads.append(facts)
-        if len(workloads) - self._reading.size >= SOME:
-            self._reading.read(workloads[self._reading.size :])
-            going_on()
+        row, newest = found
+        known = self._places[WORKLOAD.name]
+        if row.key in known:
+            subject = f"{WORKLOAD.name} {plain(row.key)}"
+            self._refuse_second(WORKLOAD, row.key, subject, place(root, path))
+        known[row.key] = root, path
+        if newest is not None and (self.newest is None or newest > self.newest):
+            self.newest = newest
+        self._add(row)
         return True
 
-    def columns(self) -> FactColumns:
-        """Return the columns of all workloads that were read."""
-        self._reading.read(self.objects[WORKLOAD.name][self._reading.size :])
-        return self._reading.columns()
+    def _add(self, row: Row) -> None:
+        self.workloads.rows.append(row)
+        if len(self.workloads.rows) >= SOME:
+            self.workloads.read()
+            going_on()
 
     def finish(self) -> None:
         """Raise the first error there was, saying how many there were.
@@ -151,6 +155,8 @@ class Collection:
         if key in known:
             self._refuse_second(kind, key, _subject(kind.name, item), item.where)
         known[key] = item.root, item.path
+        if isinstance(checked, Workload):
+            self._add(Row.of(checked))
         self.objects[kind.name].append(checked)
         if self._keep_items:
             self.items.append((kind, item))

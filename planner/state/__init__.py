@@ -11,7 +11,7 @@ record.py             what the states of all schedulers have in common, remarks 
 kueue.py              a state of Kueue
 queues.py             where quota lives: ClusterQueues, Cohorts, LocalQueues, flavors
 kueue_workload.py     a Workload: its requests, its queue, its usage
-kueue_facts.py        workloads with nothing unusual as a few facts; all workloads as columns
+kueue_columns.py      the workloads as columns: what decides about each, and its text or object
 kueue_workloads.py    the workloads of a state, each an object when it is asked for
 pods.py               the parts of pod templates, PodDisruptionBudgets, Events and Kueue's manager
                       that matter; the objects that claims to devices refer to

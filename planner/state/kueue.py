@@ -118,7 +118,10 @@ class State(AnyState):
         moment = self.now if now is None else now
         if not isinstance(moment, datetime) or moment.tzinfo is None:
             raise SchemaError("now", f"{moment!r} cannot be used", "a datetime with tzinfo")
-        parts = [self.digest, moment.isoformat(), *changes.texts]
+        new = (
+            text for some in (changes.changed, changes.added) for text in Workloads.of(some).texts
+        )
+        parts = [self.digest, moment.isoformat(), *sorted(changes.gone), *new]
         digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
         workloads = self.workloads.apply(changes)
         update = {"now": moment, "digest": digest, "workloads": workloads, "outdated": True}
@@ -132,7 +135,8 @@ class State(AnyState):
     @property
     def pending(self) -> tuple[str, ...]:
         """The workloads that wait in a queue as namespace/name, in the order of the dump."""
-        return tuple(one.key for one in self.workloads.waiting())
+        columns = self.workloads.columns
+        return tuple(columns.key[columns.is_pending].tolist())
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with some fields changed; workloads may be given in any sequence."""

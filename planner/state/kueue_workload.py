@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -41,6 +41,7 @@ SLICE_REPLACED: Final = "WorkloadSliceReplaced"
 DEFAULT_GRACE_S: Final = 30
 """Kubernetes' own default of terminationGracePeriodSeconds."""
 
+_BOOST: Final = re.compile(r"[+-]?[0-9]{1,64}")
 _FOR_WHOM: Final = re.compile(r"\(UID: (?P<uid>[^,\s]+)")
 _GATED_BY: Final = f"{API_GROUP}/admission-gated-by"
 _PARENT_LABEL: Final = f"{API_GROUP}/concurrent-admission-parent"
@@ -69,15 +70,18 @@ Told = tuple[str | None, str | None, datetime | None]
 """The status and the reason of a condition, and since when, if that is known."""
 
 
+NEVER: Final = datetime.min.replace(tzinfo=UTC)
+"""The value of a missing timestamp, which Kueue takes as the zero time."""
+
+
 class Run(NamedTuple):
     """What the conditions of a workload tell of its reservation and of its run.
 
-    ``reserved`` says that its quota is reserved, ``reserved_s`` since when, in seconds since 1970,
-    if that is known. ``started_at`` is since when its pods run, or may run: ``None`` if they do
-    not, or no time is known.
+    ``reserved_s`` is since when its quota is reserved, in seconds since 1970, ``None`` if it is
+    not: that of `NEVER` if the time is missing. ``started_at`` is since when its pods run, or may
+    run: ``None`` if they do not, or no time is known.
     """
 
-    reserved: bool
     reserved_s: float | None
     started_at: datetime | None
 
@@ -89,10 +93,16 @@ def run_of(told: Mapping[str, Told], *, checked: bool) -> Run:
     """
     reserved = told.get("QuotaReserved")
     if reserved is None or reserved[0] != "True":
-        return Run(reserved=False, reserved_s=None, started_at=None)
+        return Run(None, None)
     started_at = _start(reserved, told.get("Admitted"), told.get("PodsReady"), checked=checked)
     # Computed while the time is at hand: later it would be looked up all over memory.
-    return Run(True, reserved[2].timestamp() if reserved[2] else None, started_at)  # noqa: FBT003
+    return Run((reserved[2] or NEVER).timestamp(), started_at)
+
+
+def boost_of(text: str | None) -> int:
+    """Return the boost of an annotation: 0 if it is no 32-bit decimal integer."""
+    boost = int(text) if text is not None and _BOOST.fullmatch(text) else 0
+    return boost if -(2**31) <= boost < 2**31 else 0
 
 
 def _start(
@@ -366,9 +376,18 @@ class Workload(NamedObject):
         return self.spec.priority or 0
 
     @property
-    def boost(self) -> str | None:
-        """What is added to the priority where the gate PriorityBoost is on, as it is written."""
-        return self.metadata.annotations.get(BOOST_ANNOTATION)
+    def boost(self) -> int:
+        """What is added to the priority where the gate PriorityBoost is on."""
+        return boost_of(self.metadata.annotations.get(BOOST_ANNOTATION))
+
+    @property
+    def run(self) -> Run:
+        """What its conditions tell of its reservation and of its run."""
+        told = {  # of two of a type the first counts
+            one.type: (one.status, one.reason, one.last_transition_time)
+            for one in reversed(self.status.conditions)
+        }
+        return run_of(told, checked=bool(self.status.admission_checks))
 
     @property
     def remarks(self) -> Remarks | None:

@@ -1,8 +1,7 @@
-"""The workloads of a state: most are kept as a few facts, and become objects when asked for.
+"""The workloads of a state: columns of what decides about them, and objects made when asked for.
 
 A large dump has a hundred thousand workloads of which a plan shows a dozen. A workload that runs,
-or waits, with nothing unusual to it, is kept as a line of the facts that decide about it, with the
-text that they were read from, so that the whole object can be made at any time.
+or waits, with nothing unusual to it, is kept as text, from which its object is made at any time.
 """
 
 from __future__ import annotations
@@ -10,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from itertools import chain
 from typing import Any, Final, NamedTuple, Self, overload
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import GetCoreSchemaHandler, SerializerFunctionWrapHandler
 from pydantic_core import CoreSchema, core_schema
 
 from planner.errors import InputError, LookupFailed, SchemaError
-from planner.quantity import to_units
-from planner.state.kueue_facts import Entry, FactColumns, Facts, Place, Reading, Text
+from planner.state.kueue_columns import Columns, Place, Reading, Row, Text
 from planner.state.kueue_workload import Workload
 
 
@@ -30,53 +28,53 @@ class Changes(NamedTuple):
     which were admitted, evicted or finished, say; ``gone`` are the keys of deleted workloads.
     """
 
-    added: Sequence[Entry] = ()
-    changed: Sequence[Entry] = ()
+    added: Sequence[Workload] = ()
+    changed: Sequence[Workload] = ()
     gone: Collection[str] = ()
 
     def refuse_others(self) -> None:
         """Raise a `SchemaError` if these are no workloads or no keys: a text is no list of keys."""
         for name, given in (("added", self.added), ("changed", self.changed)):
-            if not isinstance(given, Iterable) or not all(isinstance(one, Entry) for one in given):
+            read = isinstance(given, Workloads)
+            if not read and not (
+                isinstance(given, Iterable) and all(isinstance(one, Workload) for one in given)
+            ):
                 raise SchemaError(f"changes.{name}", "holds what is no workload", "workloads")
         keys = isinstance(self.gone, Collection) and not isinstance(self.gone, str)
         if not keys or not all(isinstance(one, str) for one in self.gone):
             raise SchemaError("changes.gone", "holds what is no key", "a list of keys of workloads")
 
-    @property
-    def texts(self) -> Iterator[str]:
-        """The texts that identify the changes: deleted keys, and all other workloads as JSON."""
-        yield from sorted(self.gone)
-        for one in (*self.changed, *self.added):
-            if isinstance(one, Workload):
-                yield one.model_dump_json()
-            else:
-                yield str(bytes(one.text), "utf-8")
-
 
 class Workloads(Sequence[Workload]):
     """Workloads in the order of the dump, each made when it is asked for.
 
-    ``entries`` are the workloads as objects or facts; ``make`` makes an object from facts' text.
-    ``columns`` are those of the entries, where they are known already.
+    They are given as objects, or as ``columns``, and with ``make``, which makes an object of the
+    text in a column.
     """
 
     def __init__(
         self,
-        entries: Iterable[Entry] = (),
+        objects: Iterable[Workload] = (),
+        columns: Columns | None = None,
         make: Callable[[Text], Workload] | None = None,
-        columns: FactColumns | None = None,
     ) -> None:
-        self.entries: Final[Sequence[Entry]] = tuple(entries)
-        self._make = make
-        self._columns = columns
-        self._before: tuple[Sequence[Entry], FactColumns] | None = None
-        self._made: dict[int, Workload] = {}
-        self._places: dict[str, int] = {}
+        if columns is None:
+            reading = Reading()
+            reading.rows += map(Row.of, objects)
+            columns = reading.columns()
+        self.columns: Final = columns
+        self._make: Final = make
+        self._made: Final[dict[int, Workload]] = {}
+        self._places: Final[dict[str, int]] = {}
+
+    @classmethod
+    def of(cls, some: Iterable[Workload]) -> Workloads:
+        """Return workloads as they are, or made of objects."""
+        return some if isinstance(some, Workloads) else cls(some)
 
     def __len__(self) -> int:
         """Return the number of workloads."""
-        return len(self.entries)
+        return len(self.columns.key)
 
     @overload
     def __getitem__(self, place: int) -> Workload: ...
@@ -88,22 +86,21 @@ class Workloads(Sequence[Workload]):
         """Return the workload at a place, or the workloads of a slice."""
         if isinstance(place, slice):
             return tuple(self[one] for one in range(*place.indices(len(self))))
-        entry = self.entries[place]
-        if isinstance(entry, Workload):
-            return entry
+        found: Workload = self.columns.source[place]
+        if not self.columns.is_text[place]:
+            return found
         # A place counted from the end is the same object as the one counted from the start.
-        place %= len(self.entries)
-        found = self._made.get(place)
-        if found is None:
+        place %= len(self)
+        if place not in self._made:
             if self._make is None:
-                message = "facts, and nothing to make a workload of"
+                message = "a text, and nothing to make a workload of"
                 raise TypeError(message)
-            found = self._made[place] = self._make(entry.text)
-        return found
+            self._made[place] = self._make(found)
+        return self._made[place]
 
     def __iter__(self) -> Iterator[Workload]:
         """Yield all workloads."""
-        return map(self.__getitem__, range(len(self.entries)))
+        return map(self.__getitem__, range(len(self)))
 
     def __eq__(self, other: object) -> bool:
         """Say whether another sequence has equal workloads."""
@@ -116,11 +113,16 @@ class Workloads(Sequence[Workload]):
 
     def plus(self, more: Iterable[Workload]) -> Workloads:
         """Return the workloads with more at the end."""
-        return self._with([*self.entries, *more])
+        new = Workloads.of(more)
+        return self._changed(new, np.arange(len(self) + len(new)))
 
     def without(self, keys: Container[str]) -> Workloads:
         """Return the workloads without those of the given keys."""
-        return self._with(one for one in self.entries if one.key not in keys)
+        return self.at([place for place, key in enumerate(self.keys) if key not in keys])
+
+    def at(self, places: Sequence[int] | NDArray[np.int64]) -> Workloads:
+        """Return the workloads at some places, in their order."""
+        return self._changed(Workloads(), np.asarray(places, dtype=np.int64))
 
     def apply(self, changes: Changes) -> Workloads:
         """Return the workloads after changes; all unchanged workloads stay as they are.
@@ -128,25 +130,34 @@ class Workloads(Sequence[Workload]):
         Raises ``InputError`` if a changed or deleted workload is not there, or a new one already
         is.
         """
-        changed = {one.key: one for one in changes.changed}
-        gone, there = frozenset(changes.gone), {*self.keys}
-        for key in (*changed, *gone):
-            if key not in there:
+        place_of = {key: place for place, key in enumerate(self.keys)}
+        changed, added = Workloads.of(changes.changed), Workloads.of(changes.added)
+        places, size = np.arange(len(self) + len(changed) + len(added)), len(self)
+        for place, key in enumerate(changed.keys, start=size):
+            if key not in place_of:
                 raise LookupFailed("changes", f"there is no workload {key}")
-        left = (changed.get(one.key, one) for one in self.entries if one.key not in gone)
-        there -= gone
-        for one in changes.added:
-            if one.key in there:
-                raise InputError("changes", f"workload {one.key} is there already")
-            there.add(one.key)
-        return self._with([*left, *changes.added])
+            places[place_of[key]] = place
+        for key in {*changes.gone}:
+            if key not in place_of:
+                raise LookupFailed("changes", f"there is no workload {key}")
+            places[place_of.pop(key)] = -1
+        for key in added.keys:
+            if key in place_of:
+                raise InputError("changes", f"workload {key} is there already")
+            place_of[key] = -1
+        places[size : size + len(changed)] = -1
+        return self._changed(changed.plus(added), places[places >= 0])
 
     def edited(self, keys: Container[str], change: Callable[[Workload], Workload]) -> Workloads:
         """Return the workloads with those of the given keys changed; others stay as they are."""
-        return self._with(
-            change(self[place]) if one.key in keys else one
-            for place, one in enumerate(self.entries)
-        )
+        found = [place for place, key in enumerate(self.keys) if key in keys]
+        places = np.arange(len(self))
+        places[found] = np.arange(len(found)) + len(self)
+        return self._changed(Workloads(change(self[place]) for place in found), places)
+
+    def _changed(self, new: Workloads, places: NDArray[np.int64]) -> Workloads:
+        columns = self.columns.changed(new.columns, places)
+        return Workloads((), columns, self._make or new._make)
 
     def __repr__(self) -> str:
         """Return only their number: a large state has a hundred thousand workloads."""
@@ -154,87 +165,70 @@ class Workloads(Sequence[Workload]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what another process makes the workloads from."""
-        entries = [
-            # The text is copied: it may be a view of the whole dump.
-            one if isinstance(one, Workload) else one._replace(text=bytes(one.text))
-            for one in self.entries
-        ]
-        return Workloads, (entries, self._make)
+        return Workloads, ((), self.alone().columns, self._make)
 
-    def _with(self, entries: Iterable[Entry]) -> Workloads:
-        found = Workloads(entries, self._make)
-        # Their columns are mostly those of these workloads.
-        found._before = self._before if self._columns is None else (self.entries, self._columns)
-        return found
+    def alone(self) -> Workloads:
+        """Return the workloads with a text of its own for each, in place of a part of the dump."""
+        source = self.columns.source.copy()
+        for place in np.flatnonzero(self.columns.is_text).tolist():
+            source[place] = bytes(source[place])
+        return Workloads((), self.columns._replace(source=source), self._make)
 
     @property
-    def columns(self) -> FactColumns:
-        """The workloads as columns."""
-        if self._columns is None:
-            every, columns = self._before or ((), Reading().columns())
-            # By identity: what a change replaced has to be read anew.
-            places = {id(one): place for place, one in enumerate(every)}
-            kept = np.array([places.get(id(one), -1) for one in self.entries], dtype=np.int64)
-            new = [self.entries[place] for place in np.flatnonzero(kept < 0).tolist()]
-            self._columns, self._before = columns.updated(kept, new), None
-        return self._columns
+    def texts(self) -> Iterator[str]:
+        """The JSON of each workload."""
+        for source, is_text in zip(self.columns.source, self.columns.is_text, strict=True):
+            yield str(bytes(source), "utf-8") if is_text else source.model_dump_json()
 
     @cached_property
     def keys(self) -> Sequence[str]:
         """The keys of the workloads, each ``namespace/name``."""
-        return [one.key for one in self.entries]
+        keys: list[str] = self.columns.key.tolist()
+        return keys
 
     def find(self, key: str) -> Workload | None:
         """Return the workload ``namespace/name``, if it is there."""
         # A plan asks for the same key again and again, and mostly for one of the few that wait.
         if key not in self._places:
-            few = np.flatnonzero(~self.columns.holds_quota).tolist()
-            there = (place for place in few if self.entries[place].key == key)
-            place = next(there, None)
-            if place is None:
-                try:
-                    place = self.keys.index(key)
-                except ValueError:
-                    return None
-            self._places[key] = place
+            few = np.flatnonzero(~self.columns.holds_quota)
+            there = few[self.columns.key[few] == key].tolist()
+            try:
+                self._places[key] = there[0] if there else self.keys.index(key)
+            except ValueError:
+                return None
         return self[self._places[key]]
+
+    def where(self, chosen: NDArray[np.bool_]) -> Iterator[Workload]:
+        """Yield the chosen workloads: (N,)."""
+        return map(self.__getitem__, np.flatnonzero(chosen).tolist())
 
     def pending(self) -> Iterator[Workload]:
         """Yield the workloads that wait in a queue."""
-        return map(self.__getitem__, np.flatnonzero(self.columns.is_pending).tolist())
-
-    def waiting(self) -> Iterator[Entry]:
-        """Yield the workloads that wait in a queue, as objects or facts."""
-        return map(self.entries.__getitem__, np.flatnonzero(self.columns.is_pending).tolist())
-
-    def gone(self) -> Iterator[Workload]:
-        """Yield the workloads that neither wait nor hold quota: finished or deactivated."""
-        columns = self.columns
-        gone = ~columns.is_pending & ~columns.holds_quota
-        return map(self.__getitem__, np.flatnonzero(gone).tolist())
-
-    def unfinished(self) -> Iterator[Entry]:
-        """Yield the workloads that are not finished, as objects or facts."""
-        for place, one in enumerate(self.entries):
-            runs_or_waits = isinstance(one, Facts) and (one.holds_quota or one.is_pending)
-            if runs_or_waits or not self[place].is_true("Finished"):
-                yield one
+        return self.where(self.columns.is_pending)
 
     def unusual(self) -> Iterator[Workload]:
         """Yield the workloads that are kept as objects, such as all that are being evicted."""
-        return iter(self._unusual)
+        return self.where(~self.columns.is_text)
+
+    @property
+    def gone(self) -> NDArray[np.bool_]:
+        """Which workloads neither wait nor hold quota, since they are finished or deactivated."""
+        return ~self.columns.is_pending & ~self.columns.holds_quota
+
+    @property
+    def unfinished(self) -> NDArray[np.bool_]:
+        """Which workloads are not finished."""
+        found = ~self.gone
+        for place in np.flatnonzero(~found).tolist():
+            found[place] = not self[place].is_true("Finished")
+        return found
 
     @cached_property
-    def _unusual(self) -> Sequence[Workload]:
-        return [self[place] for place in np.flatnonzero(~self.columns.are_facts).tolist()]
-
-    @cached_property
-    def _plain_places(self) -> AbstractSet[Place]:
-        """The places in which workloads that are kept as facts hold quota."""
-        first = self.columns.firsts(np.arange(len(self.entries)))
-        some = (self.entries[place] for place in first[first >= 0].tolist())
-        layouts = {held.layout for one in some if isinstance(one, Facts) for held in one.held}
-        return {place for layout in layouts for place in layout.held}
+    def _places_held(self) -> AbstractSet[Place]:
+        every = (one for held in self.columns.holdings for one in held.assigned)
+        # Few differ in more than their amounts.
+        some = {(one.flavors, one.resources): one for one in every}
+        return {place for one in some.values() for place in one.places}
 
     def held_in(
         self, queues: Collection[str], without: Mapping[str, AbstractSet[Place]] | None = None
@@ -244,44 +238,40 @@ class Workloads(Sequence[Workload]):
         That is the workload's key, the ClusterQueue, the place, and the amount in Kueue's units.
         Usage of the places ``without``, by ClusterQueue, is left out.
         """
-        without = without or {}
-        entries: Iterable[Entry] = self.entries
-        if without.keys() >= {*queues} and all(map(self._plain_places.__le__, without.values())):
-            entries = self._unusual  # workloads with facts have usage in left-out places only
-        chosen: dict[tuple[str, tuple[Place, ...]], list[int]] = {}
-        for one in entries:
-            queue = one.admitted_by
-            if queue not in queues or not one.holds_quota:
-                continue
-            for places, amounts in _amounts_of(one):
-                # Most podsets of a queue have the same places: these are compared only once.
-                wanted = chosen.get((queue, places))
-                if wanted is None:
-                    known = without.get(queue, ())
-                    wanted = [i for i, place in enumerate(places) if place not in known]
-                    chosen[queue, places] = wanted
-                for i in wanted:
-                    yield one.key, queue, places[i], amounts[i]
+        columns, none = self.columns, frozenset[Place]()
+        if all(self._places_held <= (without or {}).get(queue, none) for queue in queues):
+            return
+        # Most workloads of a queue hold the same.
+        wanted: dict[tuple[int, int], list[tuple[Place, int]]] = {}
+        asked = np.array([one in queues for one in columns.queues], dtype=np.bool_)
+        for at in np.flatnonzero(columns.holds_quota & asked[columns.admitted_by]).tolist():
+            pair = int(columns.admitted_by[at]), int(columns.held[at])
+            queue = columns.queues[pair[0]]
+            if pair not in wanted:
+                left_out = (without or {}).get(queue, none)
+                wanted[pair] = [
+                    (place, units)
+                    for one in columns.holdings[pair[1]].assigned
+                    for place, units in zip(one.places, one.units, strict=True)
+                    if place not in left_out
+                ]
+            for place, units in wanted[pair]:
+                yield self.columns.key[at], queue, place, units
 
     def totals_in(self, queues: Iterable[str]) -> dict[str, dict[Place, int]]:
         """Return what all workloads together hold in the given ClusterQueues, in Kueue's units."""
         columns = self.columns
-        facts = np.flatnonzero(columns.are_facts & columns.holds_quota)
-        # Most workloads of a queue hold the same: each amount is looked up only once.
-        alike = columns.queue[facts].astype(np.int64) * columns.holdings + columns.holding[facts]
-        _, firsts, counts = np.unique(alike, return_index=True, return_counts=True)
-        held: Iterable[tuple[Entry, int]] = (
-            (self.entries[place], count)
-            for place, count in zip(facts[firsts].tolist(), counts.tolist(), strict=True)
-        )
-        objects = ((one, 1) for one in self._unusual if one.holds_quota)
+        pairs = columns.admitted_by.astype(np.int64) * len(columns.holdings) + columns.held
         totals: dict[str, dict[Place, int]] = {name: {} for name in queues}
-        for one, count in chain(held, objects):
-            total = totals.get(one.admitted_by)
+        # Most workloads of a queue hold the same: each amount is looked up only once.
+        found, counts = np.unique(pairs[columns.holds_quota], return_counts=True)
+        for pair, count in zip(found.tolist(), counts.tolist(), strict=True):
+            queue, number = divmod(pair, len(columns.holdings))
+            total = totals.get(columns.queues[queue])
             if total is None:
                 continue
-            for places, amounts in _amounts_of(one):
-                for place, units in zip(places, amounts, strict=True):
+            for one in columns.holdings[number].assigned:
+                for place, units in zip(one.places, one.units, strict=True):
                     total[place] = total.get(place, 0) + count * units
         return totals
 
@@ -302,17 +292,6 @@ class Workloads(Sequence[Workload]):
     @classmethod
     def _checked(cls, value: Any, handler: Callable[[Any], Iterable[Workload]]) -> Self:  # noqa: ANN401 - any JSON
         return value if isinstance(value, cls) else cls(handler(value))
-
-
-def _amounts_of(one: Entry) -> Iterator[tuple[tuple[Place, ...], Sequence[int]]]:
-    """Yield the usage of an admitted workload, podset by podset: places, and the units in each."""
-    if isinstance(one, Facts):
-        yield from ((layout.held, amounts) for layout, _, amounts in one.held)
-    elif one.status.admission is not None:
-        for pods in one.status.admission.pod_set_assignments:
-            usage = pods.resource_usage
-            places = tuple([(pods.flavors.get(resource, ""), resource) for resource in usage])
-            yield places, [to_units(nano, resource) for resource, nano in usage.items()]
 
 
 def _written(value: Workloads, handler: SerializerFunctionWrapHandler) -> Any:  # noqa: ANN401 - any JSON

@@ -18,7 +18,6 @@ from planner.objective.annotation import (
     parse_seconds,
     read_disruption,
 )
-from planner.quota.kueue.holding import progress_of
 from planner.state import parse_time
 from planner.state.clock import seconds_since
 from planner.state.kueue import Workload
@@ -44,7 +43,7 @@ def workload(grace: int | None = None, ready: int | None = None, **notes: str) -
 
 def disruption_of(item: Workload, now: datetime) -> Disruption:
     """Return what an eviction at a moment loses."""
-    return read_disruption(item.remarks, now, seconds_since(progress_of(item).started_at, now))
+    return read_disruption(item.remarks, now, seconds_since(item.run.started_at, now))
 
 
 def test_without_annotations_all_progress_is_lost() -> None:

@@ -15,7 +15,6 @@ from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import build_snapshot
 from planner.state import parse_time
 from planner.state.kueue import State
-from planner.state.kueue_facts import Facts
 from planner.state.kueue_workload import REPLACEMENT_FOR
 from tests.cluster import (
     NOW,
@@ -118,7 +117,7 @@ READY: dict[str, tuple[Said | None, int]] = {
 def test_an_admitted_workload_runs_since_its_pods_were_ready(case: str) -> None:
     ready, minutes = READY[case]
     state, found = holders(holder("one", {"Admitted": ADMITTED, "PodsReady": ready}))
-    assert isinstance(state.workloads.entries[0], Facts), "the fast reader tells it"
+    assert state.workloads.columns.is_text[0], "the fast reader tells it"
     assert found["ns/one"].running_s == 60 * minutes
 
 

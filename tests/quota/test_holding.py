@@ -26,9 +26,9 @@ from planner.quota.kueue.holding import (
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.quota.kueue.tree import FlavorResource, Usage
 from planner.reader import kueue_collect, read
-from planner.state import kueue_facts, parse_time
+from planner.state import kueue_columns, parse_time
 from planner.state.kueue import Configuration, State, Workload
-from planner.state.kueue_facts import Facts
+from planner.state.kueue_columns import held_of
 from planner.state.kueue_release import find_release
 from tests.cluster import NOW, at, pending, queue, running, state_of
 from tests.random_trees import Instance, instances
@@ -87,16 +87,16 @@ def test_reclaimed_pods_give_back_their_share_truncated(
 ) -> None:
     more = {} if admitted is None else {"count": admitted}
     workload = holder(usage("1", **more), counts=(count,), reclaimable=(reclaimable,))
-    assert holding_of(workload, DEFAULT).amounts == {SPOT_CPU: milli}
+    assert holding_of(held_of(workload), DEFAULT).amounts == {SPOT_CPU: milli}
     gate_off = settings(featureGates={"ReclaimablePods": False})
-    assert holding_of(workload, gate_off).amounts == {SPOT_CPU: 1000}
+    assert holding_of(held_of(workload), gate_off).amounts == {SPOT_CPU: 1000}
 
 
 def test_an_older_release_that_counts_fewer_pods_than_none_divides_by_none_of_no_pods() -> None:
     older = DEFAULT.under(find_release("0.17.6"), "given")
     workload = holder(usage("1", count=0), counts=(0,), reclaimable=(1,))
-    assert holding_of(workload, older).amounts == {SPOT_CPU: 1000}
-    assert [one.amounts for one in pod_set_holdings(workload, older)] == [{"cpu": 1000}]
+    assert holding_of(held_of(workload), older).amounts == {SPOT_CPU: 1000}
+    assert [one.amounts for one in pod_set_holdings(held_of(workload), older)] == [{"cpu": 1000}]
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def check(some: Holders, everybody: dict[int, Holders]) -> None:
         assert getattr(columns, name).tolist() == [getattr(one, name) for one in some]
     assert columns.noted.tolist() == [one.remarks is not None for one in some]
     assert columns.dated.tolist() == [one.past is not None for one in some]
-    held = [some.table.held[number].usage for number in columns.usage]
+    held = [some.table.shapes[number].usage for number in columns.usage]
     assert all(known is one.usage for known, one in zip(held, some, strict=True))
     assert columns.number.tolist() == [everybody[one.queue].index(one) for one in some]
     assert list(some.keys) == [one.key for one in some]
@@ -245,7 +245,7 @@ def test_random_states(instance: Instance) -> None:
 def test_facts_and_objects_are_read_in_the_order_of_the_dump(
     at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kueue_facts, "SOME", at_once)
+    monkeypatch.setattr(kueue_columns, "SOME", at_once)
     monkeypatch.setattr(kueue_collect, "SOME", at_once)
     some = [
         running(name, "ab"[number % 2], 1 + number % 3, minute=number, evicted=number % 3 == 1)
@@ -255,7 +255,7 @@ def test_facts_and_objects_are_read_in_the_order_of_the_dump(
     items = [one for part in parts for one in part]
     state = read(StringIO(json.dumps({"kind": "List", "items": items})), now=NOW)
     assert isinstance(state, State)
-    assert {type(one) for one in state.workloads.entries} == {Facts, Workload}
+    assert {*state.workloads.columns.is_text.tolist()} == {True, False}
     snapshot = take_snapshot(state)
     held = {snapshot.queue_name(node): some for node, some in snapshot.admitted.items()}
     assert {name: list(some.keys) for name, some in held.items()} == {
@@ -292,7 +292,7 @@ def check_shape(state: State, snapshot: Snapshot) -> None:
     usage = Usage(snapshot.tree)
     for node, those in snapshot.admitted.items():
         for holder in those:
-            held = holding_of(holder.workload, state.configuration)
+            held = holding_of(held_of(holder.workload), state.configuration)
             alone = {snapshot.fr_index[fr]: amount for fr, amount in held.amounts.items()}
             named = {snapshot.fr_index[fr] for fr in held.named}
             assert (holder.usage, holder.names, holder.pods) == (alone, named, held.pods)

@@ -1,7 +1,6 @@
 """Which objects count (docs/semantics/kueue.md §2), and all who plan share what was added up."""
 
 import gc
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from importlib import import_module
 from types import MappingProxyType
@@ -15,11 +14,12 @@ import planner
 from planner.errors import InputError, LookupFailed
 from planner.quota.kueue import snapshot as snapshots
 from planner.quota.kueue.holders import Admitted, Holders
-from planner.quota.kueue.holding import NEVER
+from planner.quota.kueue.holding import Shape
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
 from planner.state.kueue import State
+from planner.state.kueue_workload import NEVER
 from tests import kueue_state
 from tests.cluster import (
     PENDING,
@@ -193,11 +193,12 @@ def test_it_goes_with_its_state() -> None:
 
 def frozen(snapshot: Snapshot) -> Snapshot:
     """Return the same, in which nothing can be changed without an error."""
-    once: dict[int, Mapping[int, int]] = {}
+    once: dict[Shape, Shape] = {}
 
     def fixed(one: Admitted) -> Admitted:
-        usage = once.setdefault(id(one.usage), MappingProxyType(dict(one.usage)))
-        return one._replace(usage=usage, names=frozenset(one.names))
+        usage: Any = MappingProxyType(dict(one.usage))
+        shape = Shape(usage, frozenset(one.names), one.pods)
+        return one._replace(shape=once.setdefault(one.shape, shape))
 
     rows: Any = tuple(map(tuple, snapshot.usage.amount))
     return replace(

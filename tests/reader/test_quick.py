@@ -3,6 +3,7 @@
 import copy
 import gzip
 import json
+import math
 import os
 import pickle
 import random
@@ -14,12 +15,14 @@ from typing import Any, Self
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 from pydantic import BaseModel, model_validator
 
 import planner
 from planner.commands.explain.kueue.record import parse_messages, resolve
 from planner.errors import InputError
 from planner.quota.kueue.holders import Admitted, Holders
+from planner.quota.kueue.holding import Shape
 from planner.quota.kueue.snapshot import build_snapshot
 from planner.reader import Ignored, Source, read_loaded
 from planner.reader.source import Text
@@ -27,7 +30,7 @@ from planner.reader.structs import struct_of
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.state import parse_time
 from planner.state.kueue import Changes, State, Workloads
-from planner.state.kueue_facts import Facts
+from planner.state.kueue_columns import Row
 from planner.state.kueue_workload import REPLACEMENT_FOR
 from tests.cluster import KUEUE, at, pending, queue, running
 from tests.conftest import ROOT, TEST_ALL
@@ -54,6 +57,9 @@ ODD: tuple[Any, ...] = (
 )
 
 
+NO_SHAPE = Shape({}, frozenset(), 0)
+
+
 def read(data: bytes, *, explaining: bool) -> State | str:
     """Return the state of a text, or the message about it; only the other reader finds the rest."""
     source = Source("dump", (Text("dump", data),), "digest")
@@ -70,12 +76,15 @@ def seen(state: State) -> Any:
     snapshot = build_snapshot(state, state.now)
 
     def facts_of(one: Admitted) -> Any:
-        return one._replace(workloads=(), place=0), one.workload
+        shape = one.usage, one.names, one.pods
+        return one._replace(workloads=(), place=0, shape=NO_SHAPE), shape, one.workload
 
     def columns_of(some: Holders) -> Any:
-        assert [(one.key, one.uid) for one in some.entries] == [(one.key, one.uid) for one in some]
-        held = [some.table.held[number].usage for number in some.columns.usage]
-        assert all(known is one.usage for known, one in zip(held, some, strict=True))
+        places = some.places
+        assert some.table.key[places].tolist() == [*some.keys] == [one.key for one in some]
+        assert some.table.uid[places].tolist() == [one.uid for one in some]
+        held = [some.table.shapes[number] for number in some.columns.usage]
+        assert all(known is one.shape for known, one in zip(held, some, strict=True))
         # What holders hold is numbered otherwise where it was read by objects.
         return [column.tolist() for column in some.columns._replace(usage=some.columns.number)]
 
@@ -91,15 +100,19 @@ def agree(data: bytes) -> State | None:
         assert quick == slow
         return None
     assert quick == slow
-    pairs = zip(quick.workloads.entries, slow.workloads, strict=True)
-    for entry, whole in pairs:
-        assert entry.is_pending == whole.is_pending
-        assert entry.holds_quota == whole.holds_quota
-        facts = entry.key, entry.namespace, entry.queue_name, entry.admitted_by, entry.parent_uid
-        assert facts == (
-            *(whole.key, whole.namespace, whole.queue_name),
-            *(whole.admitted_by, whole.parent_uid),
-        )
+    known = quick.workloads.columns
+    assert known.key.tolist() == slow.workloads.keys
+    for place, whole in enumerate(slow.workloads):
+        # What the text was read into is what its object says.
+        expected = Row.of(whole)
+        for name in ("uid", "remarks", "priority", "boost", "evicted", "holds_quota", "is_pending"):
+            assert getattr(known, name)[place] == getattr(expected, name)
+        for name in ("created_s", "reserved_s", "started_s"):
+            value, said = getattr(known, name)[place], getattr(expected, name)
+            assert math.isnan(value) if said is None else value == said
+        assert known.local_queues[known.local_queue[place]] == expected.local_queue
+        assert known.queues[known.admitted_by[place]] == expected.admitted_by
+        assert astuple(known.holdings[known.held[place]]) == astuple(expected.held)
     queues = {one.name for one in slow.cluster_queues}
     assert [*quick.workloads.held_in(queues)] == [*slow.workloads.held_in(queues)]
     left_out = {name: {("default", "cpu"), ("a100", "nvidia.com/gpu")} for name in queues}
@@ -124,7 +137,7 @@ def listed(*objects: Any, **more: Any) -> bytes:
 def facts_in(state: State | None) -> int:
     """Count the workloads of which there are facts."""
     assert state is not None
-    return sum(isinstance(one, Facts) for one in state.workloads.entries)
+    return int(state.workloads.columns.is_text.sum())
 
 
 @cache
@@ -155,7 +168,7 @@ def assigned(workload: Any) -> list[Any]:
 
 
 def unusual() -> Iterator[Any]:
-    """Yield changes after which facts would not tell enough."""
+    """Yield changes after which a row would not tell enough."""
     evicted = {"type": "Evicted", "status": "True", "lastTransitionTime": at(1), "reason": "x"}
     yield lambda one: one["status"]["conditions"].append(evicted)
     yield lambda one: one["status"]["conditions"].append({**evicted, "type": "Preempted"})
@@ -171,7 +184,6 @@ def unusual() -> Iterator[Any]:
     yield lambda one: assigned(one)[0].update(topologyAssignment={"domains": [DOMAIN]})
     yield lambda one: one["metadata"].update(creationTimestamp="2026-03-08T22:06:00+01:00")
     yield lambda one: one["spec"].update(queue_name="by our own name")
-    yield lambda one: assigned(one)[0].update(resourceUsage={"gpu": str(2**63 - 1)})
 
 
 DOMAIN: Any = {"values": ["a"], "count": 1}
@@ -198,6 +210,7 @@ def test_what_is_unusual_is_an_object(change: Any) -> None:
     [
         lambda one: one["status"]["conditions"].append({"type": "Evicted", "status": "False"}),
         lambda one: one["status"]["conditions"].append({"type": "Finished", "status": "True"}),
+        lambda one: assigned(one)[0].update(resourceUsage={"gpu": str(2**63 - 1)}),
         lambda one: one["status"]["conditions"][0].pop("lastTransitionTime", None),
         lambda one: one["status"]["conditions"].append({"type": "PodsReady", "status": "False"}),
         lambda one: one["status"]["conditions"].append({"type": "Admitted", "status": "False"}),
@@ -333,18 +346,17 @@ def test_what_only_the_whole_shows_is_told_of_alike(part: Any, *, right: bool) -
 
 
 @pytest.mark.parametrize("pods", [1, 100])
-def test_what_is_held_alike_is_one_object(pods: int) -> None:
+def test_what_is_held_alike_has_one_number(pods: int) -> None:
     """Whether its text was short enough to be kept, or not."""
     two = [*running("r", "a", 2), *running("s", "a", 2)]
     for one in two:
         assigned(one).extend({"name": f"pods-{i}"} for i in range(pods))
     state = agree(listed(queue("a", 4), two))
     assert state is not None
-    first, second = state.workloads.entries
-    assert isinstance(first, Facts)
-    assert isinstance(second, Facts)
-    assert first.held is second.held
-    assert len(first.held) == 1 + pods
+    columns = state.workloads.columns
+    assert (columns.is_text.tolist(), columns.held.tolist()) == ([True, True], [0, 0])
+    (held,) = columns.holdings
+    assert len(held.assigned) == 1 + pods
 
 
 def test_a_validator_that_nobody_told_of_is_found() -> None:
@@ -444,7 +456,7 @@ def test_a_state_changes() -> None:
     (*_, new) = after.workloads
     found = before.apply(Changes(added=[new], gone=["ns/r"]), before.now)
     assert found.workloads == after.workloads
-    assert found.workloads.entries[0] is before.workloads.entries[0]
+    assert found.workloads.columns.source[0] is before.workloads.columns.source[0]
     assert found.digest != before.digest
     assert found.workloads.keys == ["ns/pending", "ns/s", "ns/t"]
     plan = planner.solve(found)
@@ -500,9 +512,9 @@ def test_one_is_edited_and_the_others_are_not_made() -> None:
 
     found = state.workloads.edited({"ns/s"}, off)
     assert isinstance(found, Workloads)
-    assert [isinstance(one, Facts) for one in found.entries] == [True, False]
+    assert found.columns.is_text.tolist() == [True, False]
     assert [one.spec.active for one in found] == [True, False]
-    assert found.entries[0] is state.workloads.entries[0]
+    assert found.columns.source[0] is state.workloads.columns.source[0]
 
 
 def test_a_cycle_makes_no_object_of_who_runs() -> None:

@@ -104,7 +104,9 @@ def observed(before: State, evicted: Mapping[str, Collection[Eviction]]) -> list
     """Compare what Kueue did for preemptors, given by their UIDs, with the replay of a state."""
     snapshot = take_snapshot(before, placing=bool(before.nodes))
     known = KueueCoverage(before)
-    preemptors = {one.uid: one.key for one in before.workloads.entries if one.uid}
+    columns = before.workloads.columns
+    preemptors = dict(zip(columns.uid, columns.key, strict=True))
+    preemptors.pop("", None)
     rows = []
     for uid, some in evicted.items():
         whom, gone = preemptors.get(uid, uid), tuple(sorted({one.key for one in some}))
@@ -153,8 +155,9 @@ def evictions(before: State, after: State) -> dict[str, tuple[Eviction, ...]]:
 
 def _once_preempted(state: State) -> Iterator[Workload]:
     """Yield the workloads that may have been preempted, all that are admitted again among them."""
-    for place, one in enumerate(state.workloads.entries):
-        if isinstance(one, Workload) or PREVIOUSLY.encode() in bytes(one.text):
+    columns, said = state.workloads.columns, PREVIOUSLY.encode()
+    for place, (source, is_text) in enumerate(zip(columns.source, columns.is_text, strict=True)):
+        if not is_text or said in bytes(source):
             yield state.workloads[place]
 
 

@@ -269,8 +269,8 @@ def waiting(state: State, pending: Collection[str]) -> Iterator[Waiting]:
         (one.metadata.namespace, one.metadata.name): one.spec.cluster_queue
         for one in state.local_queues
     }
-    for one in state.workloads.entries:
-        if one.key in wanted:
+    for one in map(state.workloads.find, filter(wanted.__contains__, state.workloads.keys)):
+        if one is not None:
             queue = led.get((one.namespace, one.queue_name), one.queue_name)
             yield Waiting(key=one.key, name=one.key, queue=queue, priority=one.priority)
 
@@ -298,12 +298,11 @@ def queues(state: State) -> Iterator[Editable]:
 
 def workloads(state: State) -> Iterator[Editable]:
     """Yield the pending workloads, then those that hold quota."""
-    entries = state.workloads.entries
-    for one in (
-        *(one for one in entries if one.is_pending),
-        *(one for one in entries if one.holds_quota and not one.is_pending),
-    ):
-        yield Editable.of_priority("Workload", one.key, one.key, one.priority)
+    columns = state.workloads.columns
+    for chosen in (columns.is_pending, columns.holds_quota & ~columns.is_pending):
+        pairs = zip(columns.key[chosen], columns.priority[chosen].tolist(), strict=True)
+        for key, priority in pairs:
+            yield Editable.of_priority("Workload", key, key, priority)
 
 
 def _quotas(kind: str, owner: ClusterQueue | Cohort) -> Iterator[Settable]:

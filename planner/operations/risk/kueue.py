@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+import numpy as np
+
 from planner.commands.whatif.kueue_hypothetical import fresh, with_workloads
 from planner.operations.risk.measure import Hypothetical, Running, frequent_first, unused
-from planner.quota.kueue.holding import effective_priority
+from planner.quota.kueue.holding import effective_priorities, effective_priority
 from planner.state.kueue import State, Workload
 
 _NAMES: Final = {"__all__": {"name"}}
@@ -22,10 +24,11 @@ _NO_SHAPE: Final[Any] = {
 
 def running(state: State) -> Iterator[Running]:
     """Yield every workload that holds quota, in the order of the dump."""
-    for one in state.workloads.entries:
-        if one.holds_quota:
-            priority = effective_priority(one, state.configuration)
-            yield Running(one.key, one.key, one.admitted_by, priority)
+    columns = state.workloads.columns
+    priorities = effective_priorities(columns, state.configuration).tolist()
+    for at in np.flatnonzero(columns.holds_quota).tolist():
+        key, queue = columns.key[at], columns.queues[columns.admitted_by[at]]
+        yield Running(key, key, queue, priorities[at])
 
 
 def submitted_again(state: State) -> tuple[State, list[Hypothetical]]:

@@ -9,22 +9,21 @@ Source: docs/semantics/kueue.md §2: which workloads count, and with what.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.quota.kueue.holders import Admitted, Columns, Held, Holders, Table
+from planner.quota.kueue.holders import Admitted, Columns, Holders, Table, is_said
 from planner.quota.kueue.holding import (
-    NEVER,
     Shape,
     Shapes,
+    effective_priorities,
     effective_priority,
     holding_of,
     is_concurrent,
-    progress_of,
     queue_order_time,
     shape_of,
 )
@@ -33,15 +32,11 @@ from planner.quota.kueue.slices import Slices
 from planner.quota.kueue.tree import FlavorResource
 from planner.state.clock import seconds_since
 from planner.state.kueue import Configuration, State, Workload
-from planner.state.kueue_facts import Entry, FactColumns, Facts
+from planner.state.kueue_columns import Columns as Stored
+from planner.state.kueue_columns import held_of
+from planner.state.kueue_workload import NEVER
 
-_NEVER_S: Final = NEVER.timestamp()
-
-_Place = tuple[Sequence[Workload], int, int]
-"""Workloads, the place of one of them, and the node of its ClusterQueue."""
-
-_Moment = tuple[datetime, float]
-"""A time, and the same in seconds since 1970."""
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Admissions:
@@ -63,35 +58,35 @@ class Admissions:
         self.waiting: Final[dict[str, int]] = {}
         self._workloads: Final = state.workloads
         self._configuration: Final = configuration
-        self._moment: Final = now, now.timestamp()
+        self._now: Final = now
         self._node_of: Final = node_of
-        self._variants_only: Final = {
+        self._variants_only: Final = [
             one.name for one in queues if is_concurrent(one, configuration)
-        }
+        ]
         self._shapes: Final = shapes
         self._past_use: Final = past_use
-        self._by_past: Final = {node_of[one.name] for one in queues if past_use.orders(one)}
+        self._by_past: Final = [node_of[one.name] for one in queues if past_use.orders(one)]
         self._slices: Final = Slices(state.workloads)
 
     def holders(self) -> dict[int, Holders]:
         """Return the holders of each ClusterQueue in the order of the dump, by node."""
-        facts, nodes = self._workloads.columns, [*self._node_of.values()]
-        places = self._holding(facts)
-        # All holders' shapes are made, in the order in which workloads first have them; of those
-        # that are facts they are kept by number.
-        firsts = facts.firsts(places)
-        numbers = np.flatnonzero(firsts >= 0)
-        objects = places[~facts.are_facts[places]]
-        asked = np.sort(np.concatenate((firsts[numbers], objects))).tolist()
-        made = {place: self._shapes.of(self._workloads.entries[place]) for place in asked}
-        shapes = {number: made[int(firsts[number])] for number in numbers.tolist()}
-        node = np.array([self._node_of.get(name, -1) for name in facts.queues], dtype=np.int64)
+        stored, nodes = self._workloads.columns, [*self._node_of.values()]
+        places = self._holding(stored)
+        # All holders' shapes are made, in the order in which workloads first have them.
+        firsts = np.full(len(stored.holdings), len(places))
+        firsts[stored.held[places][::-1]] = np.arange(len(places))[::-1]
+        shapes: list[Shape] = []
+        number_of = np.zeros(len(stored.holdings), dtype=np.int64)
+        for number in np.argsort(firsts)[: np.count_nonzero(firsts < len(places))].tolist():
+            number_of[number] = len(shapes)
+            shapes.append(self._shapes.of(stored.holdings[number]))
+        node = np.array([self._node_of.get(name, -1) for name in stored.queues], dtype=np.int64)
         # A workload without its queue has no usage that counts, but its fr are known by now.
-        places = places[node[facts.queue[places]] >= 0]
-        queue = node[facts.queue[places]]
+        places = places[node[stored.admitted_by[places]] >= 0]
+        queue = node[stored.admitted_by[places]]
         order = np.argsort(queue, kind="stable")
         places, queue = places[order], queue[order]
-        table = self._table(facts, places, queue, shapes)
+        table = self._table(stored, places, queue, shapes, number_of)
         begins = np.searchsorted(queue, nodes).tolist()
         ends = np.searchsorted(queue, nodes, "right").tolist()
         return {
@@ -99,86 +94,89 @@ class Admissions:
             for one, begin, end in zip(nodes, begins, ends, strict=True)
         }
 
-    def _record(self, place: int, node: int) -> Admitted:
-        entry, past = self._workloads.entries[place], None
-        if node in self._by_past:
-            past = self._past_use.of(entry.namespace, entry.queue_name)
-        at, shape = (self._workloads, place, node), self._shapes.of(entry)
-        one = _admitted(self._configuration, self._moment, at, entry, shape, past)
-        if isinstance(entry, Facts) or not entry.replaces:
-            return one
-        started_at = self._slices.started_at(entry)
-        running_s = seconds_since(started_at, self._moment[0])
-        return one._replace(started_at=started_at, running_s=running_s)
-
-    def _holding(self, facts: FactColumns) -> NDArray[np.int64]:
+    def _holding(self, stored: Stored) -> NDArray[np.int64]:
         """Return the places of all workloads that hold quota, and note those of all others."""
-        entries = self._workloads.entries
-        for place in np.flatnonzero(~facts.holds_quota).tolist():
-            self.waiting.setdefault(entries[place].key, place)
-        places = np.flatnonzero(facts.holds_quota)
-        if not self._variants_only:
-            return places
+        for place in np.flatnonzero(~stored.holds_quota).tolist():
+            self.waiting.setdefault(stored.key[place], place)
         # A queue of variants counts what these hold, and nothing else.
-        holding = [
-            entries[place].admitted_by not in self._variants_only or entries[place].parent_uid != ""
-            for place in places.tolist()
-        ]
-        return places[np.array(holding, dtype=np.bool_)]
+        asked = np.array([name in self._variants_only for name in stored.queues], dtype=np.bool_)
+        holding = stored.holds_quota.copy()
+        for place in np.flatnonzero(holding & asked[stored.admitted_by]).tolist():
+            holding[place] = self._workloads[place].parent_uid != ""
+        return np.flatnonzero(holding)
 
     def _table(
         self,
-        facts: FactColumns,
+        stored: Stored,
         places: NDArray[np.int64],
         queue: NDArray[np.int64],
-        shapes: Mapping[int, Shape],
+        shapes: Sequence[Shape],
+        number_of: NDArray[np.int64],
     ) -> Table:
         """Return the table of holders at some places, in their queues; equal to their records."""
-        size, now_s, entries = len(places), self._moment[1], self._workloads.entries
-        nobody, holding = np.zeros(size, dtype=np.bool_), facts.holding[places]
-        priority = facts.priority[places]
-        for at in np.flatnonzero(facts.is_boosted[places]).tolist():
-            priority[at] = effective_priority(entries[places[at]], self._configuration)
-        # A missing time is no number here.
-        unknown = np.where(facts.reserved[places], _NEVER_S, now_s)
-        reserved_s = np.where(np.isnan(facts.reserved_s[places]), unknown, facts.reserved_s[places])
-        running_s = now_s - facts.started_s[places]
-        pods, usage = np.zeros((2, 1 + facts.holdings), dtype=np.int64)
-        held = Held()
-        for number, shape in shapes.items():
-            pods[number], usage[number] = shape.pods, held.number_of(shape)
+        usage, now_s = number_of[stored.held[places]], self._now.timestamp()
+        reserved_s, started_s = stored.reserved_s[places], stored.started_s[places].copy()
+        for at in np.flatnonzero(~stored.is_text[places]).tolist():
+            one = self._workloads[int(places[at])]
+            if one.replaces:
+                started_at = self._slices.started_at(one)
+                started_s[at] = started_at.timestamp() if started_at else np.nan
+        # To microseconds: of times with the same fraction of a second whole seconds are left.
+        running_s = np.floor(np.round(now_s - started_s, 6))
         columns = Columns(
-            queue,
-            priority,
-            nobody,
-            pods[holding],
-            reserved_s,
-            np.where(running_s > 0, running_s, 0).astype(np.int64),
-            facts.has_remarks[places],
-            np.isin(queue, [*self._by_past]) if self._by_past else nobody,
-            usage[holding],
-            np.arange(size) - np.searchsorted(queue, queue),
+            queue=queue,
+            priority=effective_priorities(stored, self._configuration)[places],
+            evicted=stored.evicted[places],
+            pods=np.array([one.pods for one in shapes], dtype=np.int64)[usage],
+            # Of two conditions QuotaReserved only the first tells a time.
+            reserved_s=np.where(np.isnan(reserved_s), now_s, reserved_s),
+            running_s=np.where(running_s > 0, running_s, 0).astype(np.int64),
+            noted=is_said(stored.remarks[places], len(places)),
+            dated=np.isin(queue, self._by_past),
+            usage=usage,
+            number=np.arange(len(places)) - np.searchsorted(queue, queue),
         )
-        made: dict[int, Admitted] = {}
-        objects = np.flatnonzero(~facts.are_facts[places])
-        if objects.size:
-            made = {at: self._record(int(places[at]), int(queue[at])) for at in objects.tolist()}
-            of_records = Columns.of(made.values(), [*map(held.number_of, made.values())])
-            columns = Columns._make(map(np.copy, columns))
-            for column, values in zip(columns[:-1], of_records, strict=False):
-                column[objects] = values
+        make = partial(self._record, places, columns, shapes, started_s)
+        return Table((stored.key, stored.uid), places, columns, shapes, make)
 
-        make = partial(self._record_of, made, places, queue)
-        return Table(entries, places, columns, held.some, make)
-
-    def _record_of(
+    def _record(
         self,
-        made: Mapping[int, Admitted],
         places: NDArray[np.int64],
-        queue: NDArray[np.int64],
+        columns: Columns,
+        shapes: Sequence[Shape],
+        started_s: NDArray[np.float64],
         row: int,
     ) -> Admitted:
-        return made.get(row) or self._record(int(places[row]), int(queue[row]))
+        place, node = int(places[row]), int(columns.queue[row])
+        stored, started = self._workloads.columns, float(started_s[row])
+        namespace, local_queue = stored.local_queues[stored.local_queue[place]]
+        if stored.is_text[place]:  # neither being evicted, nor ever moved
+            queued_at = _moment(stored.created_s[place]) or NEVER
+        else:
+            queued_at = queue_order_time(self._workloads[place], self._configuration)
+        return Admitted(
+            workloads=self._workloads,
+            place=place,
+            key=stored.key[place],
+            namespace=namespace,
+            uid=stored.uid[place],
+            queue=node,
+            shape=shapes[columns.usage[row]],
+            priority=int(columns.priority[row]),
+            queued_at=queued_at,
+            reserved_s=float(columns.reserved_s[row]),
+            started_at=_moment(started),
+            running_s=int(columns.running_s[row]),
+            evicted=bool(columns.evicted[row]),
+            remarks=stored.remarks[place],
+            local_queue=local_queue,
+            past=self._past_use.of(namespace, local_queue) if columns.dated[row] else None,
+        )
+
+
+def _moment(seconds: float) -> datetime | None:
+    """Return a time of a column; ``None`` where it is missing, and so no number."""
+    return None if np.isnan(seconds) else _EPOCH + timedelta(seconds=float(seconds))
 
 
 def as_admitted(
@@ -192,48 +190,21 @@ def as_admitted(
 
     Without a reservation, ``now`` counts as the time of its reservation.
     """
-    shape = shape_of(holding_of(workload, configuration), index)
-    moment = now, now.timestamp()
-    return _admitted(configuration, moment, ((workload,), 0, node), workload, shape, None)
-
-
-def _admitted(  # noqa: PLR0913, PLR0917 - what a holder is made of
-    configuration: Configuration,
-    moment: _Moment,
-    at: _Place,
-    entry: Entry,
-    shape: Shape,
-    past: float | None,
-) -> Admitted:
-    (workloads, place, node), (now, now_s) = at, moment
-    if isinstance(entry, Facts):  # neither being evicted, nor ever moved
-        started, started_s = entry.started_at, entry.started_s
-        queued_at, evicted = entry.created or NEVER, False
-        reserved, reserved_s = entry.reserved, entry.reserved_s
-        running_s = 0 if started_s is None else max(0, int(now_s - started_s))
-    else:
-        reserved, reserved_s, started, evicted, moved = progress_of(entry)
-        queued_at = queue_order_time(entry, configuration, moved=moved)
-        running_s = seconds_since(started, now)
-    if reserved_s is None:
-        reserved_s = _NEVER_S if reserved else now_s
+    run = workload.run
     return Admitted(
-        workloads=workloads,
-        place=place,
-        key=entry.key,
-        namespace=entry.namespace,
-        uid=entry.uid,
+        workloads=(workload,),
+        place=0,
+        key=workload.key,
+        namespace=workload.namespace,
+        uid=workload.uid,
         queue=node,
-        usage=shape.usage,
-        names=shape.names,
-        pods=shape.pods,
-        priority=effective_priority(entry, configuration),
-        queued_at=queued_at,
-        reserved_s=reserved_s,
-        started_at=started,
-        running_s=running_s,
-        evicted=evicted,
-        remarks=entry.remarks,
-        local_queue=entry.queue_name,
-        past=past,
+        shape=shape_of(holding_of(held_of(workload), configuration), index),
+        priority=effective_priority(workload, configuration),
+        queued_at=queue_order_time(workload, configuration),
+        reserved_s=now.timestamp() if run.reserved_s is None else run.reserved_s,
+        started_at=run.started_at,
+        running_s=seconds_since(run.started_at, now),
+        evicted=workload.is_true("Evicted"),
+        remarks=workload.remarks,
+        local_queue=workload.queue_name,
     )

@@ -20,7 +20,6 @@ from msgspec.structs import replace
 
 from planner.quantity import MAX_INT64, NANO, to_units
 from planner.quota.kueue.amount import add, multiply
-from planner.quota.kueue.holding import NEVER
 from planner.quota.kueue.request import (
     Charge,
     Defaults,
@@ -32,7 +31,7 @@ from planner.quota.kueue.request import (
 from planner.state.kueue import Configuration, LimitRange, RuntimeClass, State, Workload
 from planner.state.kueue_configuration import CounterSource
 from planner.state.kueue_release import Rules
-from planner.state.kueue_workload import PodSet
+from planner.state.kueue_workload import NEVER, PodSet
 from planner.state.pods import (
     Container,
     Device,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cached_property, partial
-from itertools import chain, repeat
+from itertools import repeat
 from operator import is_not, itemgetter
 from typing import Any, Final, NamedTuple, overload
 
@@ -18,22 +18,19 @@ from planner.quota.classes import IntArray
 from planner.quota.kueue.holding import Shape
 from planner.state import Remarks
 from planner.state.kueue import Workload
-from planner.state.kueue_facts import Entry
-from planner.state.kueue_workloads import Workloads
 
 
 class Admitted(NamedTuple):
     """A workload that holds quota in an active or inactive ClusterQueue.
 
-    ``key`` is namespace/name; ``uid`` is the last key of every order. ``usage`` is per fr in
-    integer units; ``names`` are the fr the workload names a flavor for: it is a candidate only if
-    one of them is contested. Holders of equal usage share both objects. ``pods`` is how many pods
-    still run; ``priority`` is the effective priority; ``reserved_s`` is when the workload got its
-    quota, in seconds since 1970. ``started_at`` is since when it runs, ``None`` if no pod of it
-    ran, or no time is known, and ``running_s`` for how many whole seconds. ``remarks`` are the
-    notes on it that count in the cost of its eviction; ``local_queue`` is the name of its
-    LocalQueue, and ``past`` the past use of that LocalQueue, where its ClusterQueue orders by past
-    use. The workload is ``workloads[place]``.
+    ``key`` is namespace/name; ``uid`` is the last key of every order. ``shape`` is what it holds:
+    it is a candidate only if one of the ``names`` is contested. ``priority`` is the effective
+    priority; ``reserved_s`` is when the workload got its quota, in seconds since 1970.
+    ``started_at`` is since when it runs, ``None`` if no pod of it ran, or no time is known, and
+    ``running_s`` for how many whole seconds. ``remarks`` are the notes on it that count in the cost
+    of its eviction; ``local_queue`` is the name of its LocalQueue, and ``past`` the past use of
+    that LocalQueue, where its ClusterQueue orders by past use. The workload is
+    ``workloads[place]``.
     """
 
     workloads: Sequence[Workload]
@@ -42,9 +39,7 @@ class Admitted(NamedTuple):
     namespace: str
     uid: str
     queue: int
-    usage: Mapping[int, int]
-    names: AbstractSet[int]
-    pods: int
+    shape: Shape
     priority: int
     queued_at: datetime
     reserved_s: float
@@ -56,15 +51,24 @@ class Admitted(NamedTuple):
     past: float | None = None
 
     @property
+    def usage(self) -> Mapping[int, int]:
+        """What it holds per fr, in integer units."""
+        return self.shape.usage
+
+    @property
+    def names(self) -> AbstractSet[int]:
+        """The fr for which it names a flavor."""
+        return self.shape.names
+
+    @property
+    def pods(self) -> int:
+        """How many pods still run."""
+        return self.shape.pods
+
+    @property
     def workload(self) -> Workload:
         """The workload object, which may be made only now."""
         return self.workloads[self.place]
-
-    @property
-    def own_priority(self) -> int:
-        """The priority without any boost, for which no object is made."""
-        held = self.workloads
-        return (held.entries if isinstance(held, Workloads) else held)[self.place].priority
 
     def changed(self, workload: Workload) -> Admitted:
         """Return this holder with another object as its workload; its run goes on."""
@@ -76,7 +80,7 @@ class Columns(NamedTuple):
 
     - ``queue``, ``priority``, ``evicted``, ``pods``, ``reserved_s``, ``running_s``: As `Admitted`.
     - ``noted``, ``dated``: Whether a holder has remarks, and whether it has past use.
-    - ``usage``: The number of what it holds: holders with the same number share their ``usage``.
+    - ``usage``: The number of its shape in the table.
     - ``number``: Its place among all holders of its queue.
     """
 
@@ -91,26 +95,6 @@ class Columns(NamedTuple):
     usage: IntArray
     number: IntArray
 
-    @classmethod
-    def of(cls, some: Collection[Admitted], usage: Sequence[int]) -> Columns:
-        """Read the columns of holders of one queue; ``usage`` are the numbers of what they hold."""
-
-        def read(name: str, kind: type[np.generic]) -> NDArray[Any]:
-            return np.fromiter(map(_READERS[name], some), kind, len(some))
-
-        return cls(
-            read("queue", np.int64),
-            read("priority", np.int64),
-            read("evicted", np.bool_),
-            read("pods", np.int64),
-            read("reserved_s", np.float64),
-            read("running_s", np.int64),
-            is_said(map(_READERS["remarks"], some), len(some)),
-            is_said(map(_READERS["past"], some), len(some)),
-            np.array(usage, dtype=np.int64),
-            np.arange(len(some)),
-        )
-
     def at(self, rows: IntArray | slice) -> Columns:
         """Return the columns of the holders in these rows."""
         return Columns._make(column[rows] for column in self)
@@ -121,71 +105,79 @@ def is_said(values: Iterable[object], size: int) -> NDArray[np.bool_]:
     return np.fromiter(map(is_not, values, repeat(None)), np.bool_, size)
 
 
-_READERS: Final = {name: itemgetter(place) for place, name in enumerate(Admitted._fields)}
-
 _FEW: Final = 100
 """Up to so many holders are put in order by Python alone: arrays would take longer."""
-
-
-class Held:
-    """What holders hold, each once and numbered: those that share their ``usage`` are the same."""
-
-    def __init__(self) -> None:
-        self.some: Final[list[Admitted | Shape]] = []
-        self._numbers: Final[dict[int, int]] = {}
-
-    def number_of(self, one: Admitted | Shape) -> int:
-        """Return the number of what ``one`` holds."""
-        number = self._numbers.setdefault(id(one.usage), len(self.some))
-        if number == len(self.some):
-            self.some.append(one)
-        return number
+_NUMBERS: Final = {
+    "queue": "q",
+    "priority": "q",
+    "evicted": "?",
+    "reserved_s": "d",
+    "running_s": "q",
+}
+"""The fields of a record that are columns as they are, and their types."""
+_READERS: Final = {name: itemgetter(place) for place, name in enumerate(Admitted._fields)}
 
 
 class Table:
     """H workloads that hold quota, queue by queue, each a record when it is asked for.
 
-    A large state has a million holders, of which a plan looks at some hundred. ``entries`` have the
-    key and the UID of each, at the places ``taken`` (H,); ``held`` has the ``usage`` and ``names``
-    of each number in ``columns.usage``; ``make`` makes the record of a row, once. It is no closure,
-    so that a copy of a simulated world makes records of its own.
+    A large state has a million holders, of which a plan looks at some hundred. ``names`` are
+    keys and UIDs, those of each at the places ``taken`` (H,); ``shapes`` have what the numbers in
+    ``columns.usage`` stand for; ``make`` makes the record of a row, once. It is no closure, so that
+    a copy of a simulated world makes records of its own.
     """
 
     def __init__(
         self,
-        entries: Sequence[Admitted | Entry],
+        names: tuple[NDArray[np.object_], NDArray[np.object_]],
         taken: IntArray,
         columns: Columns,
-        held: Sequence[Admitted | Shape],
+        shapes: Sequence[Shape],
         make: Callable[[int], Admitted],
     ) -> None:
         self.columns: Final = columns
-        self.held: Final = held
-        self._entries: Final = entries
-        self._taken: Final = taken
+        self.shapes: Final = shapes
+        self.key, self.uid = names
+        self.taken: Final = taken
         self._make: Final = make
         self._made: Final[dict[int, Admitted]] = {}
 
     @classmethod
     def of(cls, records: Sequence[Admitted]) -> Table:
         """Return the table of records that exist already, all of one queue."""
-        held = Held()
-        columns = Columns.of(records, [*map(held.number_of, records)])
-        return cls(records, columns.number, columns, held.some, partial(_record_in, records))
+
+        def read(name: str, kind: str) -> NDArray[Any]:
+            return np.fromiter(map(_READERS[name], records), kind, size)
+
+        size, shapes = len(records), dict[Shape, int]()
+        usage = [shapes.setdefault(one.shape, len(shapes)) for one in records]
+        columns = Columns(
+            **{name: read(name, kind) for name, kind in _NUMBERS.items()},
+            pods=np.array([one.shape.pods for one in records], dtype=np.int64),
+            noted=is_said(map(_READERS["remarks"], records), size),
+            dated=is_said(map(_READERS["past"], records), size),
+            usage=np.array(usage, dtype=np.int64),
+            number=np.arange(size),
+        )
+        make = partial(_record_in, records)
+        names = read("key", "O"), read("uid", "O")
+        return cls(names, columns.number, columns, [*shapes], make)
 
     @classmethod
     def joined(cls, parts: Sequence[Holders]) -> Table:
         """Return the table of holders that stand in several tables."""
-        begins, held, usage = [0], Held(), list[IntArray]()
+        begins, shapes, usage = [0], dict[Shape, int](), list[IntArray]()
         for part in parts:
             begins.append(begins[-1] + len(part))
             some, which = part.alike
-            usage.append(np.array([*map(held.number_of, some)], dtype=np.int64)[which])
+            numbers = [shapes.setdefault(one, len(shapes)) for one in some]
+            usage.append(np.array(numbers, dtype=np.int64)[which])
         columns = map(np.concatenate, zip(*(part.columns for part in parts), strict=True))
         joined = Columns._make(columns)._replace(usage=np.concatenate(usage))
-        entries = [*chain.from_iterable(part.entries for part in parts)]
+        key = np.concatenate([part.table.key[part.places] for part in parts])
+        uid = np.concatenate([part.table.uid[part.places] for part in parts])
         make = partial(_of_parts, parts, begins)
-        return cls(entries, np.arange(len(entries)), joined, held.some, make)
+        return cls((key, uid), np.arange(len(key)), joined, [*shapes], make)
 
     def record(self, row: int) -> Admitted:
         """Return the record of a row."""
@@ -193,10 +185,6 @@ class Table:
         if found is None:
             found = self._made[row] = self._make(row)
         return found
-
-    def entries_at(self, rows: IntArray) -> Iterator[Admitted | Entry]:
-        """Yield what has the key and the UID of the holders in these rows."""
-        return map(self._entries.__getitem__, self._taken[rows].tolist())
 
 
 def _record_in(records: Sequence[Admitted], row: int) -> Admitted:
@@ -252,7 +240,7 @@ class Holders(Sequence[Admitted]):
         held = self.columns
         group = np.where(held.evicted, kind, kind + 8).astype(np.uint8)
         if len(self) <= _FEW:
-            uids = (one.uid for one in self.entries)
+            uids = self.table.uid[self.places].tolist()
             numbers = (group, held.priority, -held.reserved_s)
             keys = [*zip(*(column.tolist() for column in numbers), uids, strict=True)]
             return np.array(sorted(range(len(self)), key=keys.__getitem__), dtype=np.int64)
@@ -282,7 +270,7 @@ class Holders(Sequence[Admitted]):
         in_run[:-1] |= equal
         tied = order[in_run]
         # Nearly in order already, which Python's sort makes use of.
-        uids = (one.uid for one in self.table.entries_at(self.rows[tied]))
+        uids = self.table.uid[self.places[tied]].tolist()
         keys = [*zip(run[in_run].tolist(), uids, strict=True)]
         order[in_run] = tied[sorted(range(len(keys)), key=keys.__getitem__)]
         return order
@@ -313,31 +301,32 @@ class Holders(Sequence[Admitted]):
         return self.table.columns.at(self.rows)
 
     @property
-    def entries(self) -> Iterator[Admitted | Entry]:
-        """What has the key and the UID of each holder."""
-        return self.table.entries_at(self.rows)
+    def places(self) -> IntArray:
+        """The places of the keys and UIDs of these holders in those of the table: (C,)."""
+        return self.table.taken[self.rows]
 
     @cached_property
     def keys(self) -> Sequence[str]:
         """The keys of the holders, ``namespace/name``: (C,)."""
-        return [one.key for one in self.entries]
+        keys: list[str] = self.table.key[self.places].tolist()
+        return keys
 
     def place_of(self, one: Admitted) -> int:
         """Return the place of a holder, which must be one of these."""
         places = np.flatnonzero(self.columns.queue == one.queue)
-        keys = [each.key for each in self.table.entries_at(self.rows[places])]
-        return int(places[keys.index(one.key)])
+        found = self.table.key[self.places[places]] == one.key
+        return int(places[found][0])
 
     def find(self, key: str) -> Admitted | None:
         """Return the holder with a key, if it is here; no other record is made."""
         return self[self.keys.index(key)] if key in self.keys else None
 
     @cached_property
-    def alike(self) -> tuple[Sequence[Admitted | Shape], IntArray]:
-        """Different usages with the names, and for each holder the number of its usage: (C,)."""
-        held, numbers = self.table.held, self.columns.usage
-        there = np.bincount(numbers, minlength=len(held)) > 0
-        some = [held[number] for number in np.flatnonzero(there).tolist()]
+    def alike(self) -> tuple[Sequence[Shape], IntArray]:
+        """Different shapes, and for each holder the number of its own: (C,)."""
+        shapes, numbers = self.table.shapes, self.columns.usage
+        there = np.bincount(numbers, minlength=len(shapes)) > 0
+        some = [shapes[number] for number in np.flatnonzero(there).tolist()]
         return some, (np.cumsum(there) - 1)[numbers]
 
     def places_of(self, some: Holders) -> IntArray:

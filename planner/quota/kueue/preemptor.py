@@ -27,6 +27,7 @@ from planner.quota.kueue.holding import (
 from planner.quota.kueue.request import Defaults, pod_set_requests
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.state.kueue import Configuration, State, Workload
+from planner.state.kueue_columns import held_of
 
 
 def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
@@ -79,7 +80,7 @@ def find_workload(state: State, key: str) -> Workload:
     workload = state.workloads.find(key)
     if workload is not None:
         return workload
-    waiting = [one.key for one in state.workloads.waiting()]
+    waiting = state.pending
     some = ", ".join(waiting[:10]) or "there are none"
     expected, hint = f"one of the pending workloads: {some}", did_you_mean(key, waiting)
     raise LookupFailed(state.source, f"there is no workload {key}", expected, hint)
@@ -187,7 +188,7 @@ def replaced_by(snapshot: Snapshot, preemptor: Preemptor) -> Replaced | None:
     old = replaced_slice(snapshot, preemptor.queue, preemptor.workload)
     if old is None:
         return None
-    holdings = pod_set_holdings(old.workload, snapshot.configuration)
+    holdings = pod_set_holdings(held_of(old.workload), snapshot.configuration)
     return Replaced(old, preemptor.key, holdings, snapshot.tree.arithmetic)
 
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from planner.quantity import MIN_INT64, NANO
 from planner.quota.kueue.amount import SATURATING, Arithmetic, arithmetic_of, divide
 from planner.state.kueue import Configuration, LimitRange, RuntimeClass, Workload
+from planner.state.kueue_columns import Held, held_of
 from planner.state.kueue_configuration import Transformation
 from planner.state.kueue_release import Rules
 from planner.state.kueue_workload import PodSet
@@ -109,15 +110,19 @@ NO_CHARGE: Final = Charge()
 
 
 def counts_after_reclaim(workload: Workload, configuration: Configuration) -> dict[str, int]:
+    """Return the pod count of each podset of a workload without its reclaimable pods."""
+    return pods_left(held_of(workload), configuration)
+
+
+def pods_left(held: Held, configuration: Configuration) -> dict[str, int]:
     """Return the pod count of each podset without its reclaimable pods.
 
     No count is below zero, except in older releases (switch 27a of planner/state/kueue_release.py).
     """
-    left = {pods.name: pods.count for pods in workload.spec.pod_sets}
-    reclaimed = workload.status.reclaimable_pods
-    if not reclaimed or not configuration.gate("ReclaimablePods"):
+    left = dict(held.counts)
+    if not held.reclaimable or not configuration.gate("ReclaimablePods"):
         return left
-    reclaimable = {item.name: item.count for item in reclaimed}
+    reclaimable = dict(held.reclaimable)
     left = {name: count - reclaimable.get(name, 0) for name, count in left.items()}
     if configuration.rules.clamps_reclaimable:
         return {name: max(0, count) for name, count in left.items()}

@@ -12,8 +12,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final
 
-from planner.quota.kueue.holding import NEVER, progress_of
 from planner.state.kueue import Workload
+from planner.state.kueue_workload import NEVER
 from planner.state.kueue_workloads import Workloads
 
 
@@ -25,7 +25,7 @@ class Slices:
 
     def started_at(self, one: Workload) -> datetime | None:
         """Return since when the job of a slice runs, as far as its slices in the dump tell."""
-        starts = [progress_of(each).started_at for each in self._run(one)]
+        starts = [each.run.started_at for each in self._run(one)]
         return min((start for start in starts if start is not None), default=None)
 
     def missing(self, one: Workload) -> str:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Final
 from weakref import ReferenceType, ref
 
+import numpy as np
 from msgspec import Struct
 
 from planner.errors import LookupFailed
@@ -216,7 +217,7 @@ def build_snapshot(
     for fr in extra:
         index.setdefault(fr, len(index))
     usage = Usage(tree := QuotaTree(nodes, tuple(index), arithmetic))
-    _add_up(usage, state, shapes, admitted)
+    _add_up(usage, state, Holders.joined(admitted.values()))
     return Snapshot(
         now=clock,
         configuration=configuration,
@@ -237,20 +238,18 @@ def build_snapshot(
     )
 
 
-def _add_up(usage: Usage, state: State, shapes: Shapes, admitted: Mapping[int, Holders]) -> None:
+def _add_up(usage: Usage, state: State, every: Holders) -> None:
     """Add up the usage of all holders: by queue, or by workload where the order matters."""
     if state.configuration.rules.clamps_reclaimable and not usage.tree.arithmetic.wraps:
-        every = Holders.joined(admitted.values())
         first, which = every.alike
         usage.add_locally(every.columns.queue, which, [one.usage for one in first])
         usage.settle()
         return
-    node_of = {usage.tree.nodes[node].name: node for node in admitted}
     # In older releases usage may be negative or wrap around: what cohorts see then depends on the
     # order.
-    for entry in state.workloads.entries:
-        if entry.holds_quota and entry.admitted_by in node_of:
-            usage.add(node_of[entry.admitted_by], shapes.of(entry).usage)
+    nodes, which = every.columns.queue.tolist(), every.columns.usage.tolist()
+    for at in np.argsort(every.places).tolist():
+        usage.add(nodes[at], every.table.shapes[which[at]].usage)
 
 
 def _index_quotas(state: State) -> dict[FlavorResource, int]:

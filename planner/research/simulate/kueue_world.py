@@ -56,7 +56,6 @@ from planner.research.simulate.record import Event, Use
 from planner.research.simulate.script import Leaving, Script
 from planner.research.simulate.simulate import BOOST, OPTIMUM, STABLE, Asked, Unproved
 from planner.research.simulate.world import Cycle, Due, Mark, Tally, World, digest
-from planner.state import kueue_facts
 from planner.state.clock import seconds_since
 from planner.state.kueue import State
 from planner.state.kueue_workload import Workload
@@ -141,7 +140,7 @@ class KueueWorld(World):
         node = self._node(workload)
         return -1 if node is None else self._parts[node]
 
-    def _node(self, workload: kueue_facts.Entry) -> int | None:
+    def _node(self, workload: Workload) -> int | None:
         return self._behind.get((workload.namespace, workload.queue_name))
 
     def _run(self, one: Admitted, at_s: int) -> None:
@@ -383,13 +382,14 @@ class KueueWorld(World):
 
     def enter(self, tally: Tally) -> None:
         """Open the accounts of all workloads that are there, or arrive later."""
-        for workload in self.state.workloads.entries:
-            one, priority = self._running.get(workload.key), workload.priority
+        columns = self.state.workloads.columns
+        for place, key in enumerate(columns.key):
+            one, priority = self._running.get(key), int(columns.priority[place])
             if one is not None:
                 tally.enter(one.key, self._queue_name(one.queue), one.priority, "running")
-            elif workload.is_pending:
-                queue = self._queue_name(self._node(workload))
-                tally.enter(workload.key, queue, priority, "pending")
+            elif columns.is_pending[place]:
+                behind = self._behind.get(columns.local_queues[columns.local_queue[place]])
+                tally.enter(key, self._queue_name(behind), priority, "pending")
         for key, at_s, workload in self._coming.values():
             queue, priority = self._queue_name(self._node(workload)), workload.spec.priority or 0
             tally.enter(key, queue, priority, "to come", at_s)

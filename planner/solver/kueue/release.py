@@ -106,7 +106,7 @@ def _not_modelled(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Ite
     rules, name = snapshot.configuration.rules, snapshot.configuration.release.name
     holding = (
         one
-        for one in state.workloads.gone()
+        for one in state.workloads.where(state.workloads.gone)
         if one.status.admission and one.is_true("QuotaReserved")
     )
     kept = None if rules.frees_finished else next(holding, None)

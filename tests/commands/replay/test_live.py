@@ -234,7 +234,7 @@ CANNOT_BE_TOLD = {"s3000/job-j3-452e3"}
 
 def preemptions(state: State) -> Counter[str]:
     """Return how often each workload was preempted, as Kueue counts."""
-    some = (one for one in state.workloads.entries if one.remarks is not None)
+    some = (one for one in state.workloads if one.remarks is not None)
     return Counter({one.key: one.remarks.preemptions for one in some if one.remarks})
 
 

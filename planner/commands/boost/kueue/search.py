@@ -88,7 +88,7 @@ class Candidate(Struct, frozen=True):
     @property
     def own(self) -> int:
         """The priority without any boost."""
-        return self.workload.own_priority
+        return self.workload.workload.priority
 
     @property
     def reach(self) -> tuple[int, int]:

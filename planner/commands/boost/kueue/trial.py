@@ -55,7 +55,7 @@ class Trial:
     def _boosted(self, boosts: Mapping[str, int]) -> tuple[Snapshot, Preemptor]:
         queues = self.snapshot.admitted.values()
         held = (one for some in queues if not boosts.keys().isdisjoint(some.keys) for one in some)
-        own = {one.key: one.own_priority for one in held if one.key in boosts}
+        own = {one.key: one.workload.priority for one in held if one.key in boosts}
         return self._at({key: own[key] + boosts[key] for key in boosts}), self.preemptor
 
     def _at(self, priorities: Mapping[str, int]) -> Snapshot:

@@ -137,7 +137,7 @@ class KueueInquiry(clash.KueueExplainer):
     def find(self, name: str) -> str:
         """Return the key of a workload of the dump."""
         state = self.planning.state
-        holding = [one.key for one in state.workloads.entries if one.holds_quota]
+        holding = state.workloads.columns.key[state.workloads.columns.holds_quota].tolist()
         key = key_of(state, name, holding)
         if state.workloads.find(key) is not None:
             return key

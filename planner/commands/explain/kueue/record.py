@@ -354,7 +354,8 @@ def resolve(message: PreemptionMessage, state: State) -> PreemptionMessage:
 
     A job's UID names a preemptor as well, where its workload has been created anew since.
     """
-    keys = {one.uid: one.key for one in state.workloads.entries}
+    columns = state.workloads.columns
+    keys = dict(zip(columns.uid, columns.key, strict=True))
 
     def named(party: Party) -> Party:
         key = party.workload or (keys.get(party.uid) if party.uid else None)

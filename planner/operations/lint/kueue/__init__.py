@@ -79,9 +79,9 @@ def _annotated(state: State) -> Iterator[tuple[str, str]]:
             if IGNORE in one.metadata.annotations:
                 name = one.key if one.metadata.namespace else one.name
                 yield f"{kind}/{name}", one.metadata.annotations[IGNORE]
-    for each in state.workloads.entries:
-        if each.remarks is not None and IGNORE in each.remarks.annotations:
-            yield f"workload/{each.key}", each.remarks.annotations[IGNORE]
+    for remarks in filter(None, state.workloads.columns.remarks):
+        if IGNORE in remarks.annotations:
+            yield f"workload/{remarks.key}", remarks.annotations[IGNORE]
 
 
 def _findings_in(facts: Facts) -> Iterator[Finding]:

@@ -415,7 +415,8 @@ def nobody_reclaims(facts: Facts) -> Iterator[Finding]:
 def boosts_without_gate(facts: Facts) -> Iterator[Finding]:
     """KL-18: the annotation counts only with the feature gate PriorityBoost."""
     state = facts.state
-    marked = [one.key for one in state.workloads.unfinished() if one.boost is not None]
+    columns = state.workloads.columns
+    marked = columns.key[state.workloads.unfinished & (columns.boost != 0)].tolist()
     if not (marked and facts.is_configured) or state.configuration.gate("PriorityBoost"):
         return
     off = without("metadata", "annotations")

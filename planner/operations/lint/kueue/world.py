@@ -14,7 +14,7 @@ from planner.dump import kueue as objects
 from planner.dump import listed
 from planner.operations.lint.kueue.absent import Absent, absent_from, as_if_there
 from planner.quantity import NANO, UNLIMITED, is_milli
-from planner.quota.kueue.holding import effective_priority
+from planner.quota.kueue.holding import effective_priorities
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource
@@ -96,10 +96,8 @@ class Facts(Struct, frozen=True, dict=True):
         state = self.state
         classes = (*state.workload_priority_classes, *state.priority_classes)
         named = {one.value for one in classes if not one.metadata.name.startswith(_OF_KUBERNETES)}
-        used = {
-            effective_priority(one, state.configuration) for one in state.workloads.unfinished()
-        }
-        return sorted(named | used)
+        used = effective_priorities(state.workloads.columns, state.configuration)
+        return sorted({*named, *used[state.workloads.unfinished].tolist()})
 
     def active(self, queues: Iterable[int]) -> list[int]:
         """Return the ClusterQueues among ``queues`` that take part in scheduling."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, Final
 
+import numpy as np
+
 from planner.operations.kubectl.kueue_dump import Dump
 from planner.operations.kubectl.kueue_resource import WORKLOADS
 from planner.operations.kubectl.watch import WatchEvent
@@ -13,7 +15,6 @@ from planner.operations.steer.kueue.decide import Holder, Replay, Tree
 from planner.operations.steer.kueue.marks import Marked
 from planner.operations.steer.kueue.propose import replayed, snapshot_of
 from planner.operations.watch.kueue.keep import Keeper
-from planner.state.kueue_facts import Facts
 from planner.state.kueue_workload import Workload
 
 OLD: Final = timedelta(seconds=5)
@@ -108,14 +109,15 @@ class Mirror(Keeper):
     def tree(self, root: int) -> Tree:
         """Return what counts in a cohort tree."""
         some = [one for one in self.ours.values() if self._root(one) == root]
+        columns = self.state.workloads.columns
         queues = {name for name, found in self._roots.items() if found == root}
         return Tree(
             tuple(sorted((one for one in some if one.is_gated and one.waits), key=_turn)),
             tuple(one for one in some if one.boosted_for is not None),
             frozenset(
-                Holder(one.key, one.uid, not isinstance(one, Facts) and one.is_true("Evicted"))
-                for one in self.state.workloads.entries
-                if one.holds_quota and one.admitted_by in queues
+                Holder(columns.key[at], columns.uid[at], bool(columns.evicted[at]))
+                for at in np.flatnonzero(columns.holds_quota).tolist()
+                if columns.queues[columns.admitted_by[at]] in queues
             ),
         )
 

@@ -28,9 +28,8 @@ from planner.operations.watch.record import Preemption
 from planner.reader import read
 from planner.reader.settings import TAKEN_AT, written
 from planner.state.kueue import State, of_kueue
-from planner.state.kueue_facts import Entry, Facts
 from planner.state.kueue_workload import API_GROUP
-from planner.state.kueue_workloads import Changes
+from planner.state.kueue_workloads import Changes, Workloads
 
 SETTLED_S: Final = 3.0
 """A preemption is over when no further victim of it has shown for so many seconds."""
@@ -140,15 +139,15 @@ class Keeper:
     def settle(self) -> None:
         """Apply all changes that were taken; InputError if an object is not what it has to be."""
         new, self._new = self._new, {}
-        known = {key: place for place, key in enumerate(self.state.workloads.keys)}
-        found = {one.key: one for one in self._entries([one for one in new.values() if one])}
-        changed = [one for key, one in found.items() if key in known]
-        added = [one for key, one in found.items() if key not in known]
+        workloads = self.state.workloads
+        known = {key: place for place, key in enumerate(workloads.keys)}
+        found = self._read([one for one in new.values() if one])
+        changed = [at for at, key in enumerate(found.keys) if key in known]
+        added = [at for at, key in enumerate(found.keys) if key not in known]
         gone = [key for key, one in new.items() if one is None and key in known]
-        old = (self.state.workloads.entries[known[key]] for key in new if key in known)
-        for one in (*old, *found.values()):
-            self.touched.update(self._queues_of(one))
-        changes = Changes(added, changed, gone)
+        for some in (workloads.at([known[key] for key in new if key in known]), found):
+            self.touched.update(self._queues_of(some))
+        changes = Changes(found.at(added), found.at(changed), gone)
         self.state = self.state.apply(changes, max(self.now, self.state.now))
 
     def over(self) -> Iterator[tuple[str, Episode]]:
@@ -158,23 +157,19 @@ class Keeper:
             if now - self.episodes[uid].last_s >= SETTLED_S:
                 yield uid, self.episodes.pop(uid)
 
-    def _entries(self, items: list[dict[str, Any]]) -> Iterator[Entry]:
-        """Read workloads as a state keeps them: most as facts, each with a text of its own."""
+    def _read(self, items: list[dict[str, Any]]) -> Workloads:
+        """Read workloads as a state keeps them, each with a text of its own."""
         if not items:
-            return
+            return Workloads()
         text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [*self._classes, *items]})
-        state = of_kueue(read(text.encode(), **{**self._how, "now": self.state.now}))
-        for one in state.workloads.entries:
-            yield one._replace(text=bytes(one.text)) if isinstance(one, Facts) else one
+        return of_kueue(
+            read(text.encode(), **{**self._how, "now": self.state.now})
+        ).workloads.alone()
 
-    def _queues_of(self, one: Entry) -> Iterator[str]:
-        """Yield the ClusterQueues in which a workload holds quota, or waits."""
-        if one.admitted_by:
-            yield one.admitted_by
-        namespace = one.key.partition("/")[0]
-        name = one.queue_name if isinstance(one, Facts) else one.spec.queue_name
-        if (queue := self._queue_of.get((namespace, name))) is not None:
-            yield queue
+    def _queues_of(self, some: Workloads) -> Iterator[str]:
+        """Yield the ClusterQueues in which workloads hold quota, or wait."""
+        yield from filter(None, some.columns.queues)
+        yield from filter(None, map(self._queue_of.get, some.columns.local_queues))
 
 
 MOST: Final = 100
@@ -215,11 +210,12 @@ class Store:
 def text_of(whole: Whole) -> bytes:
     """Return a state as the dump of a snapshot."""
     kind = {"apiVersion": f"{API_GROUP}/v1beta2", "kind": "Workload"}
+    columns = whole.state.workloads.columns
     workloads = (
-        json.loads(bytes(one.text))
-        if isinstance(one, Facts)
-        else kind | one.model_dump(mode="json", by_alias=True, exclude_none=True)
-        for one in whole.state.workloads.entries
+        json.loads(bytes(source))
+        if is_text
+        else kind | source.model_dump(mode="json", by_alias=True, exclude_none=True)
+        for source, is_text in zip(columns.source, columns.is_text, strict=True)
     )
     dump = listed([*whole.others, *workloads], {TAKEN_AT: written(whole.state.now)})
     return as_json(dump).encode()

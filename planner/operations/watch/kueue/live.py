@@ -225,7 +225,8 @@ class Live(Follower[Keeper]):
                 episode = Episode((before.whole, *going_on), self._seconds())
                 keeper.episodes.setdefault(uid, episode).victims.extend(victims)
                 continue
-            whom = next((one for one in keeper.state.workloads.entries if one.uid == uid), None)
+            workloads = keeper.state.workloads
+            whom = next(workloads.where(workloads.columns.uid == uid), None)
             missed = Preemption(
                 at=keeper.state.now,
                 preemptor=uid if whom is None else whom.key,

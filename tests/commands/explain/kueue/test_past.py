@@ -375,8 +375,8 @@ def test_live_evictions_are_told_as_kueue_did_them(pair: Path) -> None:
     before, after = (planner.read(pair / f"{side}.json.gz") for side in ("before", "after"))
     assert isinstance(before, State)
     assert isinstance(after, State)
-    ran = {one.key for one in before.workloads.entries if one.holds_quota}
-    waited = {one.key for one in before.workloads.waiting()}
+    ran = {one.key for one in before.workloads if one.holds_quota}
+    waited = {*before.pending}
     for one in after.workloads.pending():
         preempted = one.condition("Preempted")
         if preempted is None or not preempted.is_true:

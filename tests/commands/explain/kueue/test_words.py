@@ -138,7 +138,7 @@ def sentences(state: State, key: str) -> Iterator[str]:
     plan = planner.solve(state, key)
     assert isinstance(plan, Plan)
     yield from (plan.explanation, *plan.notes)
-    for victim in [None, *(one.key for one in state.workloads.entries if one.holds_quota)]:
+    for victim in [None, *(one.key for one in state.workloads if one.holds_quota)]:
         found = planner.explain(state, key, victim)
         assert isinstance(found, Explanation)
         yield found.answer
@@ -173,7 +173,7 @@ def test_no_sentence_has_an_empty_list_in_it(name: str) -> None:
 def test_no_sentence_about_nodes_has_an_empty_list_in_it(path: Path) -> None:
     state = planner.read(path)
     assert isinstance(state, State)
-    for key in [one.key for one in state.workloads.waiting()]:
+    for key in state.pending:
         for text in sentences(state, key):
             assert not GARBLED.search(text), text
 

@@ -9,19 +9,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import astuple
 
 from planner.errors import SchemaError
 from planner.reader import kueue_collect, read
-from planner.state import kueue_facts
+from planner.state import kueue_columns
 from planner.state.kueue import Changes, State, Workload, Workloads
-from planner.state.kueue_facts import Facts
+from planner.state.kueue_columns import Row
 from planner.state.kueue_topology import HOST, TopologyAssignment
+from planner.state.kueue_workload import NEVER
 from tests.cluster import NOW, pending, queue, running
 from tests.reference.topology.racks import node, pod, runs, state_of, topology
 
 
 def read_state(*, size: int = 9) -> State:
-    """Read workloads of which every third is being evicted, and is no fact therefore."""
+    """Read workloads of which every third is being evicted, and is no text therefore."""
     some = [
         running(f"w{n}", "abc"[n % 3], 1 + n % 2, priority=n, minute=n, evicted=n % 3 == 1)
         for n in range(size)
@@ -33,62 +35,49 @@ def read_state(*, size: int = 9) -> State:
     items = [one for part in parts for one in part]
     state = read(StringIO(json.dumps({"kind": "List", "items": items})), now=NOW)
     assert isinstance(state, State)
-    assert {type(one) for one in state.workloads.entries} == {Facts, Workload}
+    assert {*state.workloads.columns.is_text.tolist()} == {True, False}
     return state
 
 
 def check(workloads: Workloads) -> None:
     """Compare the columns with the workloads, which are looked at one by one."""
-    columns, entries = workloads.columns, workloads.entries
-    facts = [at for at, one in enumerate(entries) if isinstance(one, Facts)]
-    numbers = [int(columns.holding[at]) for at in facts]
-    firsts = columns.firsts(np.arange(len(entries))).tolist()
-    found = {number: at for number, at in enumerate(firsts) if at >= 0}
-    assert found == {number: facts[numbers.index(number)] for number in numbers}
-    assert columns.are_facts.tolist() == [isinstance(one, Facts) for one in entries]
-    assert columns.holds_quota.tolist() == [one.holds_quota for one in entries]
-    assert columns.is_pending.tolist() == [one.is_pending for one in entries]
-    names = [columns.queues[number] for number in columns.queue.tolist()]
-    assert names == [one.admitted_by for one in entries]
-    for place, one in enumerate(entries):
-        if isinstance(one, Facts):
-            like = entries[firsts[columns.holding[place]]]
-            assert isinstance(like, Facts)
-            assert (like.held, like.counts) == (one.held, one.counts)
-            assert columns.priority[place] == one.priority
-            assert columns.reserved[place] == one.reserved
-            for column, said in (
-                (columns.reserved_s, one.reserved_s),
-                (columns.started_s, one.started_s),
-            ):
-                assert math.isnan(column[place]) if said is None else column[place] == said
-            assert columns.is_boosted[place] == (one.boost is not None)
-            assert columns.has_remarks[place] == (one.remarks is not None)
-    assert [one.key for one in workloads.waiting()] == [o.key for o in entries if o.is_pending]
-    assert [one.key for one in workloads.pending()] == [o.key for o in entries if o.is_pending]
+    columns = workloads.columns
+    for values, numbers in zip(columns[-3:], columns[4:7], strict=True):
+        assert {*numbers.tolist()} == {*range(len(values))}, "no value is without a workload"
+    for place, one in enumerate(workloads):
+        assert columns.is_text[place] != isinstance(columns.source[place], Workload)
+        row = Row.of(one)
+        for name in ("key", "uid", "remarks", "priority", "boost", "evicted"):
+            assert getattr(columns, name)[place] == getattr(row, name)
+        assert (columns.holds_quota[place], columns.is_pending[place]) == row[-2:]
+        for name in ("created_s", "reserved_s", "started_s"):
+            value, said = getattr(columns, name)[place], getattr(row, name)
+            assert math.isnan(value) if said is None else value == said
+        assert columns.local_queues[columns.local_queue[place]] == row.local_queue
+        assert columns.queues[columns.admitted_by[place]] == row.admitted_by
+        assert astuple(columns.holdings[columns.held[place]]) == astuple(row.held)
+    assert [one.key for one in workloads.pending()] == [o.key for o in workloads if o.is_pending]
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 4, 1000])
 def test_columns_of_a_dump(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kueue_facts, "SOME", at_once)
+    monkeypatch.setattr(kueue_columns, "SOME", at_once)
     monkeypatch.setattr(kueue_collect, "SOME", at_once)
     workloads = read_state().workloads
     check(workloads)
-    facts = [one for one in workloads.entries if isinstance(one, Facts)]
-    assert {one.boost for one in facts} == {None, "7"}
-    assert {one.remarks is None for one in facts} == {True, False}
-    assert {(one.reserved, one.reserved_s is None) for one in facts} == {
-        (True, True),
-        (True, False),
-        (False, True),
-    }
+    columns, texts = workloads.columns, workloads.columns.is_text
+    assert {*columns.boost[texts].tolist()} == {0, 7}
+    assert {one is None for one in columns.remarks[texts]} == {True, False}
+    reserved_s = columns.reserved_s[texts]
+    assert np.isnan(reserved_s).any()
+    assert (reserved_s == NEVER.timestamp()).any()
 
 
 def changed(state: State) -> Sequence[Workloads]:
     """Return the workloads of a state after changes of all kinds."""
     workloads = state.workloads
-    new = read_state(size=12).workloads.entries[10]
-    later = workloads.apply(Changes([new], [workloads[0]], ["ns/w2"]))
+    new = read_state(size=12).workloads.at([9, 10])
+    later = workloads.apply(Changes(new, [workloads[0]], ["ns/w2"]))
     return (
         later,
         later.apply(Changes(gone=["ns/w0"])),

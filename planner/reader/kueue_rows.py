@@ -1,4 +1,4 @@
-"""Workloads that were left as text to facts; structs.py has the types that check the text.
+"""Workloads that were left as text to rows; structs.py has the types that check the text.
 
 A text that is refused here is read by the parser and the models, which say what is wrong.
 """
@@ -8,21 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, lru_cache
-from sys import intern
 from typing import Any, Final, Literal
 
 import msgspec
 from pydantic import BaseModel
 from pydantic_core import from_json
 
-from planner.quantity import MAX_INT64, MIN_INT64, units_of
+from planner.quantity import parse_quantity
 from planner.reader.kueue_kinds import API_OF_WORKLOADS, WORKLOAD
 from planner.reader.kueue_versions import DOMAINS, PRIORITY_CLASS
 from planner.reader.structs import quick_time, struct_of
 from planner.state import Remarks
 from planner.state.base import slim
 from planner.state.kueue import Workload
-from planner.state.kueue_facts import Facts, Held, Layout
+from planner.state.kueue_columns import Held, PodSetHeld, Row, same_held
 from planner.state.kueue_workload import (
     BOOST_ANNOTATION,
     MAIN_POD_SET,
@@ -32,6 +31,7 @@ from planner.state.kueue_workload import (
     PodSetAssignment,
     Told,
     WorkloadStatus,
+    boost_of,
     remarks_of,
     run_of,
 )
@@ -41,13 +41,13 @@ _LONGEST: Final = 2**16
 _SHORT: Final = 2**10
 """Up to this many bytes, a text and what was read from it are kept in a cache."""
 _NULL: Final = msgspec.Raw(b"null")
-_CUT: Final = frozenset({MIN_INT64, MAX_INT64})
 
 
-def quick_facts(item: msgspec.Raw) -> Facts | None:
-    """Return the facts of a workload; ``None`` for other objects, and where facts cannot say all.
+def quick_row(item: msgspec.Raw) -> tuple[Row, datetime | None] | None:
+    """Return the row of a workload, and the newest time in it.
 
-    A workload with facts has nothing that a model would refuse.
+    ``None`` for other objects, and for a workload that has something unusual to it: any other has
+    nothing that a model would refuse.
     """
     if memoryview(item).nbytes >= _LONGEST:
         return None
@@ -55,7 +55,7 @@ def quick_facts(item: msgspec.Raw) -> Facts | None:
         found: Any = _decoder().decode(item)
     except msgspec.ValidationError:
         return None
-    return _facts(found, item)
+    return _row(found, item)
 
 
 @cache
@@ -72,7 +72,7 @@ def _changed(
     model: type[BaseModel], fields: Sequence[Any], names: Mapping[str, str] | None = None
 ) -> Any:  # noqa: ANN401 - a generated type
     bases = (struct_of(model),)
-    name = f"{model.__name__}Facts"
+    name = f"{model.__name__}Row"
     return msgspec.defstruct(name, fields, bases=bases, kw_only=True, rename=names, gc=False)
 
 
@@ -104,7 +104,7 @@ def _is_true(told: Mapping[str, Told], kind: str) -> bool:
     return kind in told and told[kind][0] == "True"
 
 
-def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a generated type
+def _row(found: Any, item: msgspec.Raw) -> tuple[Row, datetime | None] | None:  # noqa: ANN401 - a generated type
     metadata, spec, status = found.metadata, found.spec, found.status
     namespace, written = metadata.namespace, metadata.creation_timestamp
     run = _run(status.conditions or () if status else ())
@@ -125,45 +125,38 @@ def _facts(found: Any, item: msgspec.Raw) -> Facts | None:  # noqa: ANN401 - a g
     if is_slice or (metadata.owners and any(one.kind == "Workload" for one in metadata.owners)):
         return None
     admission = status.admission if status else None
-    has_quota, reserved_s, started_at = run_of(
-        told, checked=bool(status and status.admission_checks)
-    )
+    reserved_s, started_at = run_of(told, checked=bool(status and status.admission_checks))
     goes_on = spec.active is not False and not _is_true(told, "Finished")
     pod_sets = spec.pod_sets or ()
     stats = status.scheduling_stats if status else None
     key = f"{namespace}/{metadata.name}"
-    holds = has_quota and admission is not None
-    held: tuple[Held, ...] | None = ()
-    if admission:
-        assigned = bytes(admission.pod_set_assignments)
-        # Where pods have places every workload has another text, which is not worth caching.
-        read = _held if len(assigned) <= _SHORT else _held.__wrapped__
-        held = read(assigned, with_domains=DOMAINS.is_of(found.apiVersion))
+    holds = reserved_s is not None and admission is not None
+    text = bytes(admission.pod_set_assignments) if admission else b"null"
+    # Where pods have places every workload has another text, which is not worth caching.
+    read = _held if len(text) <= _SHORT else _held.__wrapped__
+    held = read(text, _counts(pod_sets), found.apiVersion)
     if held is None or (status and status.reclaimable_pods):
         return None
-    fields = (
+    row = (
         key,
-        intern(namespace),
         metadata.uid or "",
-        intern(spec.queue_name or ""),
+        item,
+        _remarks(key, annotations, stats, pod_sets) if annotations or stats else None,
+        (namespace, spec.queue_name or ""),
+        admission.cluster_queue if admission else "",
+        held,
         spec.priority or 0,
-        annotations.get(BOOST_ANNOTATION) if annotations else None,
-        created,
-        intern(admission.cluster_queue) if admission else "",
+        boost_of(annotations.get(BOOST_ANNOTATION)) if annotations else 0,
+        created.timestamp() if created else None,
+        reserved_s,
+        started_at.timestamp() if started_at else None,
+        False,
         holds and goes_on,
         goes_on and not holds,
-        has_quota,
-        reserved_s,
-        started_at,
-        started_at.timestamp() if started_at else None,
-        _remarks(key, annotations, stats, pod_sets) if annotations or stats else None,
-        _counts(pod_sets),
-        held,
-        item,
-        created if newest is None or (created and created > newest) else newest,
     )
     # Made as a tuple, by position: to call the class takes three times as long.
-    return tuple.__new__(Facts, fields)
+    newest = created if newest is None or (created and created > newest) else newest
+    return tuple.__new__(Row, row), newest
 
 
 def _others_right(metadata: Any, status: Any) -> bool:  # noqa: ANN401 - generated types
@@ -203,31 +196,32 @@ def _remarks(
 
 
 @lru_cache(maxsize=4096)
-def _held(text: bytes, *, with_domains: bool) -> tuple[Held, ...] | None:
-    """Return the usage of podsets from the text of their assignments, which is mostly the same.
+def _held(text: bytes, counts: tuple[tuple[str, int], ...], api_version: str) -> Held | None:
+    """Return what a workload holds, from the text of its assignments, which is mostly the same.
 
-    It is ``None`` where a model would refuse the text, where an amount is cut off at 64 bits (how
-    much that counts depends on the release), and where places are written as ``domains`` though
-    the object's version does not have these.
+    It is ``None`` where a model would refuse the text, and where places are written as ``domains``
+    though this version of the object does not have these.
     """
     try:
         assigned: Sequence[Any] = _assignments().decode(text) or ()
     except msgspec.ValidationError:
         return None
+    with_domains = DOMAINS.is_of(api_version)
     if not with_domains and any(one.topology and one.topology.domains for one in assigned):
         return None
-    held = tuple(
-        [
-            _shape(
-                one.name or MAIN_POD_SET,
-                one.count,
-                tuple((one.flavors or {}).items()),
-                tuple((one.resource_usage or {}).items()),
-            )
-            for one in assigned
-        ]
-    )
-    return None if any(not _CUT.isdisjoint(one.amounts) for one in held) else _same(held)
+    held = []
+    for one in assigned:
+        usage = one.resource_usage or {}
+        amounts = tuple([parse_quantity(str(amount)) for amount in usage.values()])
+        flavors, resources = _same(tuple((one.flavors or {}).items())), _same(tuple(usage))
+        held.append(PodSetHeld(one.name or MAIN_POD_SET, one.count, flavors, resources, amounts))
+    return same_held(tuple(held), counts)
+
+
+@lru_cache(maxsize=4096)
+def _same(value: Any) -> Any:  # noqa: ANN401 - a tuple of texts
+    """Return the same object for all equal values: few workloads differ in more than amounts."""
+    return value
 
 
 @cache
@@ -236,33 +230,8 @@ def _assignments() -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind | None)
 
 
-@lru_cache(maxsize=4096)
-def _same(held: tuple[Held, ...]) -> tuple[Held, ...]:
-    """Return the same object for all equal values."""
-    return held
-
-
-@lru_cache(maxsize=4096)
-def _shape(
-    name: str,
-    count: int | None,
-    flavors: tuple[tuple[str, str], ...],
-    usage: tuple[tuple[str, str | int], ...],
-) -> Held:
-    layout = _layout(name, flavors, tuple([resource for resource, _ in usage]))
-    amounts = tuple([units_of(str(amount), resource) for resource, amount in usage])
-    return Held(layout, count, amounts)
-
-
-@lru_cache(maxsize=4096)
-def _layout(name: str, flavors: tuple[tuple[str, str], ...], resources: tuple[str, ...]) -> Layout:
-    frs = dict(flavors)
-    held = tuple([(frs.get(resource, ""), resource) for resource in resources])
-    return Layout(name, flavors, held)
-
-
 def read_workload(text: Any) -> Workload:  # noqa: ANN401 - bytes, or a part of them
-    """Make a workload from the text that its facts were read from."""
+    """Make a workload from the text that its row was read from."""
     found = Workload.model_validate(from_json(bytes(text), allow_inf_nan=False))
     slim(found)
     return found
