@@ -30,6 +30,8 @@ from planner.solver.engine import run
 
 EFFORT: Final = 0.1
 """The most deterministic time of the search for one set: up to half a second."""
+FEW: Final = 50
+"""Members up to which a set that may not be the smallest is looked through."""
 
 
 class Movable(NamedTuple):
@@ -105,6 +107,11 @@ def smallest_set(
         found = run(model.builder, later, deadline, found.solution, EFFORT)
     if found.solution:
         chosen = classes.take([found.solution[index] for index in model.take])
+    if found.solution and not proved and len(chosen) <= FEW:
+        for place in reversed(chosen):  # whoever need not go after all
+            fewer = [other for other in chosen if other != place]
+            if _fits(wanted, rows, [running[n] for n in fewer]):
+                chosen = fewer
     return Opening(victims=tuple(sorted(running[n].key for n in chosen)), proved=proved)
 
 
@@ -120,25 +127,25 @@ def _fits(wanted: Wanted, rows: Sequence[Sequence[int]], gone: Sequence[Movable]
     return leads and wanted.held_in_all(counts) >= wanted.slices
 
 
+def _asked(ask: Ask) -> Amounts:
+    return tuple((name, amount) for name, amount in ask.amounts.items() if amount)
+
+
 def _places(
     wanted: Wanted, rows: Sequence[Sequence[int]], running: Sequence[Movable], classes: Classes
 ) -> Places:
     """Return what the pods need in the domain, and what each class of workloads gives back."""
-
-    def asked(ask: Ask) -> Amounts:
-        return tuple((name, amount) for name, amount in ask.amounts.items() if amount)
-
     tree, aim, flavor = wanted.tree, wanted.aim, wanted.tree.flavor
     leaves = {leaf: Leaf(flavor, leaf) for leaf, ok in enumerate(wanted.qualified) if ok}
-    leader = None if wanted.leader is None else asked(wanted.leader)
-    names = dict.fromkeys(name for name, _ in (*asked(wanted.workers), *(leader or ())))
+    leader = None if wanted.leader is None else _asked(wanted.leader)
+    names = dict.fromkeys(name for name, _ in (*_asked(wanted.workers), *(leader or ())))
     group = Room(
         name=wanted.workers.name,
         flavor=flavor,
         slices=wanted.slices,
         aim=Aim(aim.level, wanted.is_required, aim.spread, aim.slice_level, aim.size, aim.layers),
         leaves=tuple(leaves),
-        workers=asked(wanted.workers),
+        workers=_asked(wanted.workers),
         leader=leader,
     )
     kind, gives = np.zeros(len(running), dtype=np.int64), list[dict[Leaf, Amounts]]()
