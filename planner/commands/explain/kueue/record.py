@@ -77,7 +77,7 @@ class Opening(Record):
     """The fewest running workloads without which pods have a place in a domain.
 
     Places alone count, not quota. ``victims`` is ``None`` if not even all together are enough;
-    ``proved`` says that there is no smaller set.
+    ``proved`` says that there is no smaller set, by the word of the solver.
     """
 
     victims: Annotated[tuple[str, ...] | None, Label(role="list", plain="victim", absent="none")]

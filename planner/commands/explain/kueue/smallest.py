@@ -30,6 +30,8 @@ from planner.solver.engine import run
 
 EFFORT: Final = 0.1
 """The most deterministic time of the search for one set: up to half a second."""
+FEW: Final = 50
+"""Members up to which a set that may not be the smallest is looked through."""
 
 
 class Movable(NamedTuple):
@@ -105,10 +107,11 @@ def smallest_set(
         found = run(model.builder, later, deadline, dict(enumerate(found.solution)), EFFORT)
     if found.solution:
         chosen = classes.take([found.solution[index] for index in model.take])
-    for one in () if proved else reversed(chosen):  # nobody of a set that may not be the smallest
-        fewer = [other for other in chosen if other != one]
-        if _fits(wanted, rows, [running[n] for n in fewer]):
-            chosen = fewer
+    if found.solution and not proved and len(chosen) <= FEW:
+        for place in reversed(chosen):  # whoever need not go after all
+            fewer = [other for other in chosen if other != place]
+            if _fits(wanted, rows, [running[n] for n in fewer]):
+                chosen = fewer
     return Opening(victims=tuple(sorted(running[n].key for n in chosen)), proved=proved)
 
 
