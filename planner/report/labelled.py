@@ -95,8 +95,9 @@ def row_lines(called: str, record: Record, *of: Value, **more: Value) -> Iterato
 
 
 def _plain(label: Label, value: object) -> Value:
-    if label.role == "list" and isinstance(value, tuple):
-        value = Repeated(map(str, value)) if label.plain else ",".join(value) or None
+    if label.role in {"key", "list"} and isinstance(value, tuple):
+        some = ("/" if label.role == "key" else ",").join(map(str, value)) or None
+        value = Repeated(map(str, value)) if label.plain else some
     if value is None:
         return label.absent or None
     if label.role in SENTENCES:

@@ -68,9 +68,7 @@ def _numbers(parts: list[str]) -> tuple[float, float]:
 
 def _limits(name: str, share: float, used: str) -> Option[float]:
     """Return the option on how many queues have a limit; it is never one that breaks it."""
-    covers = (
-        f"How many of the queues have a {name} limit: half the nominal quota, or what is {used}."
-    )
+    covers = f"How many queues have a {name} limit: half the nominal quota, or what is {used}."
     return value.one(f"--{name}-limits SHARE", _SHARE, covers, share)
 
 

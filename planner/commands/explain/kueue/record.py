@@ -95,8 +95,8 @@ class DomainRoom(Record):
     each stands; ``None`` where that was not looked for.
     """
 
-    domain: Annotated[tuple[str, ...], Label(role="list")]
-    name: Annotated[str, Label(role="key")]
+    domain: Annotated[tuple[str, ...], Label(role="key", absent="all")]
+    name: str
     holds: Annotated[int, Label()]
     empty: Annotated[int, Label()]
     lacks: Annotated[int, Label()]

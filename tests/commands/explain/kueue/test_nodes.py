@@ -264,7 +264,7 @@ def test_every_format_has_it() -> None:
         waits(pods("main", 4, FOUR, ONE_RACK)),
     )
     plain = render(answer, "plain", color=False, width=100)
-    assert "domain           default r1 domain=r1 holds=3 empty=4 lacks=1 used=no " in plain
+    assert "domain           default r1 holds=3 empty=4 lacks=1 used=yes " in plain
     assert "candidates       default r1 victim=ns/a proved=yes" in plain
     for style in ("terminal", "markdown", "html"):
         text = render(answer, style, color=False, width=100)
