@@ -291,7 +291,7 @@ def evictions(state: State) -> Iterator[Uncovered]:
         for queue in state.cluster_queues
     )
     by_shares, by_borrowing = [], []
-    # A workload with the condition Preempted is never kept as facts, but as an object.
+    # A workload with the condition Preempted is never kept as text, but as an object.
     for workload in state.workloads.unusual():
         condition = workload.condition("Preempted")
         if condition is None or not condition.is_true:

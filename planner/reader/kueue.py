@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Unpack
 
@@ -107,10 +107,9 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     configuration, by_release = settle(given, recorded, signs, deployments, configuration)
     fields["configuration"] = configuration.counting(requests)
     counted = [f"{note} ({n} times)" if n > 1 else note for note, n in collection.notes.items()]
-    absent = _absent_queues(objects, workloads)
-    fields["absent_queues"] = tuple(sorted({name for name, _ in absent}))
+    fields["absent_queues"], on_absent = _absent_queues(objects, workloads)
     fields["whole"] = bool(instances)
-    remarks = (*counted, *notes, *_on_absent(absent), *odd, *by_release)
+    remarks = (*counted, *notes, *on_absent, *odd, *by_release)
     # Every part is checked: to check the whole, pydantic would first make validators of all kinds.
     return State.model_construct(now=moment, digest=digest, source=source, notes=remarks, **fields)
 
@@ -123,8 +122,8 @@ _NAMED: Final = (
 
 def _absent_queues(
     objects: Mapping[str, Sequence[Any]], workloads: Workloads
-) -> set[tuple[str, str]]:
-    """Return the ClusterQueues that were not read, and are there: each with what shows it.
+) -> tuple[tuple[str, ...], list[str]]:
+    """Return the ClusterQueues that were not read, and are there, and notes on what shows them.
 
     Kueue keeps a ClusterQueue as long as somebody holds quota in it, and calls a LocalQueue active
     only where its ClusterQueue is there and active.
@@ -136,16 +135,12 @@ def _absent_queues(
     used = np.unique(columns.admitted_by[columns.holds_quota]).tolist()
     held = {columns.queues[number] for number in used} - known
     named = {one.spec.cluster_queue for one in objects["LocalQueue"] if one.is_active} - known
-    return {*((name, _HELD) for name in held), *((name, _NAMED) for name in named - held)}
-
-
-def _on_absent(absent: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Yield a note for each thing that shows ClusterQueues which were not read."""
-    for shown_by in (_HELD, _NAMED):
-        names = sorted(plain(name) for name, why in absent if why == shown_by)
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    notes = []
+    for names, shown_by in ((held, _HELD), (named - held, _NAMED)):
         if names:
-            yield f"the dump lacks ClusterQueue {names[0]}{more}, {shown_by}"
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            notes.append(f"the dump lacks ClusterQueue {min(map(plain, names))}{more}, {shown_by}")
+    return tuple(sorted(held | named)), notes
 
 
 def _field_of(kind: str) -> str:

@@ -160,7 +160,7 @@ def _row(found: Any, item: msgspec.Raw) -> tuple[Row, datetime | None] | None:  
 
 
 def _others_right(metadata: Any, status: Any) -> bool:  # noqa: ANN401 - generated types
-    """Say whether the times that no fact tells are absent, or such as `quick_time` reads."""
+    """Say whether the times that no column tells are absent, or such as `quick_time` reads."""
     deleted, again = metadata.deletion_timestamp, status.requeue_state if status else None
     if deleted is not None and quick_time(deleted) is None:
         return False

@@ -94,13 +94,8 @@ def _plain(items: list[msgspec.Raw]) -> list[msgspec.Raw]:
 
 
 def _parsed(parts: dict[str, msgspec.Raw]) -> dict[str, object]:
-    """Parse the values beside the list of objects.
-
-    Raises ``ValueError`` if only the parser of the whole text can tell whether they are right.
-    """
-    if not all(map(_is_plain, parts.values())):
-        raise ValueError
-    return {key: from_json(bytes(part), allow_inf_nan=False) for key, part in parts.items()}
+    """Parse the values beside the list of objects; raises ``ValueError`` as `_plain` does."""
+    return dict(zip(parts, map(read_item, _plain([*parts.values()])), strict=True))
 
 
 def _is_utf8(data: bytes) -> bool:

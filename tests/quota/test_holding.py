@@ -242,7 +242,7 @@ def test_random_states(instance: Instance) -> None:
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 3, 1000])
-def test_facts_and_objects_are_read_in_the_order_of_the_dump(
+def test_texts_and_objects_are_read_in_the_order_of_the_dump(
     at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kueue_columns, "SOME", at_once)
@@ -263,7 +263,7 @@ def test_facts_and_objects_are_read_in_the_order_of_the_dump(
         "b": ["ns/t", "ns/v", "ns/x", "ns/z"],
     }
     for found in held.values():
-        # Columns from facts are those of the records, which are made one by one.
+        # Columns from texts are those of the records, which are made one by one.
         check(found, dict(snapshot.admitted))
     assert [*snapshot.waiting] == ["ns/pending"]
 

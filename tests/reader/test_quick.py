@@ -75,7 +75,7 @@ def seen(state: State) -> Any:
     """Return what a decision sees of who runs and who waits."""
     snapshot = build_snapshot(state, state.now)
 
-    def facts_of(one: Admitted) -> Any:
+    def record_of(one: Admitted) -> Any:
         shape = one.usage, one.names, one.pods
         return one._replace(workloads=(), place=0, shape=NO_SHAPE), shape, one.workload
 
@@ -89,7 +89,7 @@ def seen(state: State) -> Any:
         return [column.tolist() for column in some.columns._replace(usage=some.columns.number)]
 
     columns = {node: columns_of(some) for node, some in snapshot.admitted.items()}
-    running_ = {node: [facts_of(one) for one in some] for node, some in snapshot.admitted.items()}
+    running_ = {node: [record_of(one) for one in some] for node, some in snapshot.admitted.items()}
     return columns, running_, dict(snapshot.waiting), snapshot.usage.amount, list(snapshot.fr_index)
 
 
@@ -134,8 +134,8 @@ def listed(*objects: Any, **more: Any) -> bytes:
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": items, **more}).encode()
 
 
-def facts_in(state: State | None) -> int:
-    """Count the workloads of which there are facts."""
+def texts_in(state: State | None) -> int:
+    """Count the workloads that are kept as text."""
     assert state is not None
     return int(state.workloads.columns.is_text.sum())
 
@@ -156,9 +156,9 @@ def recorded() -> list[list[Any]]:
     return found
 
 
-def test_what_runs_and_what_waits_is_told_in_facts() -> None:
+def test_what_runs_and_what_waits_is_kept_as_text() -> None:
     state = agree(listed(queue("a", 2), running("r", "a", 2), pending("p", 1)))
-    assert facts_in(state) == 2
+    assert texts_in(state) == 2
 
 
 def assigned(workload: Any) -> list[Any]:
@@ -195,14 +195,14 @@ def test_fields_of_the_version_that_has_them_are_usual() -> None:
     one["apiVersion"] = "kueue.x-k8s.io/v1beta1"
     one["spec"]["priorityClassName"] = "high"
     assigned(one)[0]["topologyAssignment"] = {"levels": ["rack"], "domains": [DOMAIN]}
-    assert facts_in(agree(listed(queue("a", 2), one))) == 1
+    assert texts_in(agree(listed(queue("a", 2), one))) == 1
 
 
 @pytest.mark.parametrize("change", [*unusual()])
 def test_what_is_unusual_is_an_object(change: Any) -> None:
     (one,) = running("r", "a", 2)
     change(one)
-    assert facts_in(agree(listed(queue("a", 2), one))) == 0
+    assert texts_in(agree(listed(queue("a", 2), one))) == 0
 
 
 @pytest.mark.parametrize(
@@ -231,10 +231,10 @@ def test_what_is_unusual_is_an_object(change: Any) -> None:
         lambda one: one.update(unread={"a": [1, {"b": "\u00e9"}]}),
     ],
 )
-def test_all_else_is_told_in_facts(change: Any) -> None:
+def test_all_else_is_kept_as_text(change: Any) -> None:
     (one,) = running("r", "a", 2)
     change(one)
-    assert facts_in(agree(listed(queue("a", 2), one))) == 1
+    assert texts_in(agree(listed(queue("a", 2), one))) == 1
 
 
 ODD_TIMES = (
@@ -269,7 +269,7 @@ def test_odd_times_are_told_of_alike(place: str, written: str, *, escaped: bool)
     except ValueError:
         assert state is None
     else:
-        assert facts_in(state) == 0
+        assert texts_in(state) == 0
 
 
 HOSTILE = (
@@ -342,7 +342,7 @@ def test_what_only_the_whole_shows_is_told_of_alike(part: Any, *, right: bool) -
     assigned(workload)[0]["topologyAssignment"] = {"levels": ["rack"], "slices": [part]}
     state = agree(listed(queue("a", 2), workload))
     assert (state is not None) == right
-    assert not right or facts_in(state) == 1
+    assert not right or texts_in(state) == 1
 
 
 @pytest.mark.parametrize("pods", [1, 100])
@@ -385,12 +385,12 @@ def test_damaged_dumps(seed: int, times: int) -> None:
 
 def test_many_damaged_dumps() -> None:
     """PLANNER_TEST_READERS says how many."""
-    facts = sum(damaged(-seed, 1 + seed % 3) for seed in range(1, INPUTS + 1))
-    assert facts > INPUTS, "most workloads must be told in facts"
+    texts = sum(damaged(-seed, 1 + seed % 3) for seed in range(1, INPUTS + 1))
+    assert texts > INPUTS, "most workloads must be kept as text"
 
 
 def damaged(seed: int, times: int) -> int:
-    """Compare the readers on a damaged dump; return of how many workloads there are facts."""
+    """Compare the readers on a damaged dump; return how many workloads are kept as text."""
     chance = random.Random(seed)  # noqa: S311 - no secret depends on it
     items = copy.deepcopy(chance.choice(recorded()))
     workloads = [one for one in items if one["kind"] == "Workload"]
@@ -408,7 +408,7 @@ def damaged(seed: int, times: int) -> int:
     if chance.random() < 0.3:
         data = octets.damage(data, chance)
     state = agree(data)
-    return 0 if state is None else facts_in(state)
+    return 0 if state is None else texts_in(state)
 
 
 def test_the_recorded_states_are_read_alike() -> None:

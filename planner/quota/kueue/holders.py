@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cached_property, partial
 from itertools import repeat
-from operator import is_not, itemgetter
+from operator import is_not
 from typing import Any, Final, NamedTuple, overload
 
 import numpy as np
@@ -107,15 +107,6 @@ def is_said(values: Iterable[object], size: int) -> NDArray[np.bool_]:
 
 _FEW: Final = 100
 """Up to so many holders are put in order by Python alone: arrays would take longer."""
-_NUMBERS: Final = {
-    "queue": "q",
-    "priority": "q",
-    "evicted": "?",
-    "reserved_s": "d",
-    "running_s": "q",
-}
-"""The fields of a record that are columns as they are, and their types."""
-_READERS: Final = {name: itemgetter(place) for place, name in enumerate(Admitted._fields)}
 
 
 class Table:
@@ -145,23 +136,25 @@ class Table:
     @classmethod
     def of(cls, records: Sequence[Admitted]) -> Table:
         """Return the table of records that exist already, all of one queue."""
-
-        def read(name: str, kind: str) -> NDArray[Any]:
-            return np.fromiter(map(_READERS[name], records), kind, size)
-
         size, shapes = len(records), dict[Shape, int]()
-        usage = [shapes.setdefault(one.shape, len(shapes)) for one in records]
+        empty: list[Any] = [()] * len(Admitted._fields)
+        of: Any = Admitted._make([*zip(*records, strict=True)] or empty)  # a tuple for each field
         columns = Columns(
-            **{name: read(name, kind) for name, kind in _NUMBERS.items()},
-            pods=np.array([one.shape.pods for one in records], dtype=np.int64),
-            noted=is_said(map(_READERS["remarks"], records), size),
-            dated=is_said(map(_READERS["past"], records), size),
-            usage=np.array(usage, dtype=np.int64),
+            queue=np.array(of.queue, dtype=np.int64),
+            priority=np.array(of.priority, dtype=np.int64),
+            evicted=np.array(of.evicted, dtype=np.bool_),
+            pods=np.array([one.pods for one in of.shape], dtype=np.int64),
+            reserved_s=np.array(of.reserved_s, dtype=np.float64),
+            running_s=np.array(of.running_s, dtype=np.int64),
+            noted=is_said(of.remarks, size),
+            dated=is_said(of.past, size),
+            usage=np.array(
+                [shapes.setdefault(one, len(shapes)) for one in of.shape], dtype=np.int64
+            ),
             number=np.arange(size),
         )
-        make = partial(_record_in, records)
-        names = read("key", "O"), read("uid", "O")
-        return cls(names, columns.number, columns, [*shapes], make)
+        names = np.array(of.key, dtype=np.object_), np.array(of.uid, dtype=np.object_)
+        return cls(names, columns.number, columns, [*shapes], partial(_record_in, records))
 
     @classmethod
     def joined(cls, parts: Sequence[Holders]) -> Table:

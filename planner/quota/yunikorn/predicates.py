@@ -116,11 +116,10 @@ class Demand:
         if name not in self._lacks:
             node = self._placed.nodes.get(name)
             is_open = node is not None and self._is_eligible(node) and self._is_welcome(node)
-            found = (*self._ports_taken(name), *self._room_lacking(name)) if is_open else None
-            self._lacks[name] = found
+            self._lacks[name] = [*self._lacking(name)] if is_open else None
         return self._lacks[name]
 
-    def _ports_taken(self, name: str) -> Iterator[Lack]:
+    def _lacking(self, name: str) -> Iterator[Lack]:
         wanted = [*_ports(self._pod)]
         held = {
             uid: 1
@@ -129,8 +128,6 @@ class Demand:
         }
         if held:
             yield Lack(_PORTS, len(held), held)
-
-    def _room_lacking(self, name: str) -> Iterator[Lack]:
         allocatable = units(self._placed.nodes[name].status.allocatable)
         requests = {uid: self._placed.request(pod) for uid, pod in self._placed.on[name].items()}
         for t, asked in self._placed.request(self._pod).items():
@@ -214,18 +211,14 @@ class Demand:
             if any(key not in node.metadata.labels for key in keys):
                 continue
             for constraint, count in zip(self._spread, counts, strict=True):
-                if self._is_counted(constraint, node):
+                if constraint.node_affinity_policy == "Honor" and not _selects(self._pod, node):
+                    continue
+                taints = node.spec.taints if constraint.node_taints_policy == "Honor" else ()
+                if next(untolerated(taints, self._pod.spec.tolerations), None) is None:
                     pods = self._placed.on[name].values()
                     found = sum(self._selects(constraint, pod) for pod in pods)
                     count[node.metadata.labels[constraint.topology_key]] += found
         return counts
-
-    def _is_counted(self, constraint: SpreadConstraint, node: Node) -> bool:
-        if constraint.node_affinity_policy == "Honor" and not _selects(self._pod, node):
-            return False
-        tolerations = self._pod.spec.tolerations
-        honors = constraint.node_taints_policy == "Honor"
-        return not honors or next(untolerated(node.spec.taints, tolerations), None) is None
 
     def _selects(self, constraint: SpreadConstraint, pod: Pod) -> bool:
         own, labels = self._pod.metadata.labels, pod.metadata.labels
