@@ -81,6 +81,15 @@ def terms(*names: str, costs: Mapping[str, int] | None = None) -> dict[str, int]
     return table.evaluate([position[f"ns/{name}"] for name in names])
 
 
+def test_milestones_and_run_time() -> None:
+    assert (
+        terms("small")["milestone_cost"],
+        terms("small", "mine", "leaving")["milestone_cost"],
+    ) == (42, 42)
+    assert terms("big")["milestone_cost"] == 0
+    assert terms("big", "small", "mine", "leaving")["run_time"] == 600 + 3000 + 60
+
+
 def test_pods_are_those_that_still_run() -> None:
     """Six were admitted of the eight of the first podset, and two of the other are done."""
     (item,) = running("gang", "a", 8)
