@@ -171,7 +171,7 @@ def tests_of(name: str) -> Sequence[str]:
     """Return the tests of a mutant's law, those that name it; or those of the terms."""
     piece, subject = name.split()
     if piece == "term":
-        return ["tests/objective/test_terms.py", "tests/solver/test_profiles_terms.py"]
+        return ["tests/objective/test_terms.py", "tests/solver/test_oracle_kueue.py"]
     slug = subject.lower().replace("-", "_")
     folders = [ROOT / "tests" / folder for folder in ("laws", "verifier", "research")]
     files = [file for folder in folders for file in sorted(folder.rglob("test_*.py"))]

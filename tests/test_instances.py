@@ -240,13 +240,13 @@ STORIES: list[tuple[str, str | None, tuple[str, ...], dict[str, tuple[float, ...
     ("equal-shares", BLUE, ("red/job-3",), {"blue": (250, 500, 500), "red": (750, 750, 500)}),
     ("equal-shares", FOUR, (), {}),
     # 2/8 over a weight of 1 is 6/8 over 3; 4/8 is more than even 8/8 over 3.
-    *(
-        ("weighted-shares", *one)
-        for one in (
-            (BLUE, ("red/job-4",), {"blue": (0, 250, 250), "red": (1000 / 3, 1000 / 3, 250)}),
-            (FOUR, (), {}),
-        )
+    (
+        "weighted-shares",
+        BLUE,
+        ("red/job-4",),
+        {"blue": (0, 250, 250), "red": (1000 / 3, 1000 / 3, 250)},
     ),
+    ("weighted-shares", FOUR, (), {}),
 ]
 """Instance, preemptor, whom Kueue evicts and the plan as well, shares before, with it, after."""
 

@@ -142,7 +142,7 @@ def specified(name: str, objects: dict[str, Object], **spec: Any) -> dict[str, O
 def agreeing() -> dict[str, Object]:
     """Return a cluster in which Kueue says all that the planner works out."""
     held = {"name": "default", "resources": [{"name": "gpu", "total": "4", "borrowed": "0"}]}
-    status = {"pendingWorkloads": 1, "flavorsReservation": [held]}
+    status: Object = {"pendingWorkloads": 1, "flavorsReservation": [held]}
     objects = with_status("ClusterQueue a", ACTIVE, **status)
     return asking(
         said(objects, f"couldn't assign flavors to pod set main: {MORE.format(2)}"), gpu="2"

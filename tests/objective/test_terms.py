@@ -81,37 +81,6 @@ def terms(*names: str, costs: Mapping[str, int] | None = None) -> dict[str, int]
     return table.evaluate([position[f"ns/{name}"] for name in names])
 
 
-def test_nobody_costs_nothing() -> None:
-    assert set(terms().values()) == {0}
-
-
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (("big",), 0),
-        (("small",), 1),
-        (("small", "mine"), 1),
-    ],
-)
-def test_last_tier(names: tuple[str, ...], expected: int) -> None:
-    assert terms(*names)["last_resort"] == expected
-
-
-@pytest.mark.parametrize(
-    ("names", "highest", "weight"),
-    [
-        # Candidate priorities are 1, 3 and 5: ranks 1, 2 and 3. Nobody may take the 50.
-        (("mine",), 1, 2),
-        (("big",), 3, 8),
-        (("big", "small", "mine"), 3, 12),
-        (("leaving",), 0, 0),
-    ],
-)
-def test_priorities_by_rank(names: tuple[str, ...], highest: int, weight: int) -> None:
-    assert terms(*names)["highest_priority"] == highest
-    assert terms(*names)["priority_weight"] == weight
-
-
 def test_milestones_and_run_time() -> None:
     assert (
         terms("small")["milestone_cost"],
@@ -119,11 +88,6 @@ def test_milestones_and_run_time() -> None:
     ) == (42, 42)
     assert terms("big")["milestone_cost"] == 0
     assert terms("big", "small", "mine", "leaving")["run_time"] == 600 + 3000 + 60
-
-
-def test_an_eviction_is_worth_ten_minutes_and_one_of_the_last_tier_a_day_more() -> None:
-    assert terms("big")["toll"] == 1500
-    assert terms("small", "mine")["toll"] == 600 + 86_400 + 600
 
 
 def test_pods_are_those_that_still_run() -> None:
@@ -141,30 +105,10 @@ def test_pods_are_those_that_still_run() -> None:
     assert each("pods", *parts, pending("a", 16)) == {"ns/gang": 6 + 3, "ns/one": 1}
 
 
-def test_preemptions_of_the_past_add_up() -> None:
-    stats = {"schedulingStats": {"evictions": [{"reason": "Preempted", "count": 3}]}}
-    twice = [*running("v", "a", 1), *running("w", "a", 1)]
-    for item in twice:
-        item["status"] |= stats
-    _, table = tabled(queue("a", 2, within="LowerPriority"), twice, pending("a", 2))
-    assert table.evaluate([0, 1])["past_preemptions"] == 6
-
-
 def test_places_are_counted_among_the_eligible() -> None:
     order = np.array([4, 0, 2, 3, 1])
     allowed = np.array([True, False, True, False, True])
     assert places(order, allowed).tolist() == [3, 1, 2, 3, 1]
-
-
-def test_places_add_up_to_the_distance_in_the_order() -> None:
-    """Kueue's order: already evicted, then other queues, then low priority, then newest."""
-    assert [terms(name)["candidate_order"] for name in ("leaving", "small", "big", "mine")] == [
-        0,
-        2,
-        3,
-        4,
-    ]
-    assert terms("small", "big", "mine", "leaving")["candidate_order"] == 9
 
 
 def test_a_term_without_a_source_is_refused_by_name() -> None:
@@ -208,43 +152,6 @@ def test_rates_beyond_64_bits_are_exact() -> None:
         assert alone["rated"] == sum(rate * alone[term] for term, rate in rates.items())
 
 
-def test_workloads_and_queues() -> None:
-    assert terms("big", "small", "mine")["workloads"] == 3
-    assert terms("big", "small")["queues"] == 1
-    assert terms("big", "small", "mine")["queues"] == 2
-
-
-@pytest.mark.parametrize(
-    ("names", "most"),
-    [
-        # b has nothing of its own and uses 4 gpus and 16 cores: it borrows 4.5 accelerators.
-        (("big",), 556),  # 2.5 of 4.5
-        (("small",), 223),  # 1 of 4.5
-        (("big", "small"), 778),  # 3.5 of 4.5
-        # a borrows nothing, which counts as one accelerator.
-        (("mine",), 1000),
-        (("mine", "big", "small"), 1000),
-        (("leaving",), 0),
-    ],
-)
-def test_unfairness_is_the_most_taken_of_what_a_queue_borrows(
-    names: tuple[str, ...], most: int
-) -> None:
-    assert terms(*names)["unfairness"] == most
-
-
-def test_what_a_queue_borrows_is_counted_flavor_by_flavor_and_beyond_the_contested() -> None:
-    """One gpu and eight cores over: 1.25 accelerators; the memory it lends does not count."""
-    parts = (
-        cohort("org"),
-        queue("a", {"gpu": 4, "cpu": 8, "memory": 8}, "org", reclaim="Any"),
-        queue("b", {"gpu": 1, "cpu": 0, "memory": 8}, "org"),
-        running("one", "b", {"gpu": 1, "cpu": 8, "memory": 1}),
-        running("two", "b", {"gpu": 1, "cpu": 0, "memory": 1}),
-    )
-    assert each("unfairness", *parts, pending("a", 4)) == {"ns/one": 1000, "ns/two": 800}
-
-
 def test_protected_run_time_cut_short() -> None:
     """Ten minutes of the twenty asked for; a day asked for by one that goes already."""
     least = PREFIX + "min-runtime-seconds"
@@ -256,13 +163,6 @@ def test_protected_run_time_cut_short() -> None:
     )
     early = each("cut_short", *parts, pending("a", 3))
     assert early == {"ns/w": 600, "ns/done": 0, "ns/leaving": 0}
-
-
-def test_lost_work_and_restart_in_accelerator_seconds() -> None:
-    assert (terms("big")["lost_work"], terms("big")["restart_cost"]) == (1500, 150)
-    assert (terms("small")["lost_work"], terms("small")["restart_cost"]) == (3000, 60)
-    assert (terms("mine")["lost_work"], terms("mine")["restart_cost"]) == (60, 30)
-    assert terms("big", "small", "mine")["lost_work"] == 4560
 
 
 def test_an_accelerator_hour_is_that_of_a_device_or_of_32_cores() -> None:
@@ -281,29 +181,6 @@ def test_lost_work_counts_what_is_not_contested_and_rounds_up() -> None:
     assert [fr.resource for fr in problem.frs] == ["gpu"]
     assert table.evaluate([0])["lost_work"] == 1
     assert table.evaluate([0])["restart_cost"] == 1
-
-
-def test_over_freed_is_what_goes_beyond_the_need() -> None:
-    """Two are short and one is going already: 1 is needed."""
-    assert terms()["excess_freed"] == 0
-    assert terms("mine")["excess_freed"] == 0
-    assert terms("mine", "leaving")["excess_freed"] == 0
-    assert terms("small", "mine")["excess_freed"] == 1 * ACCELERATOR
-    assert terms("big", "small", "mine")["excess_freed"] == 3 * ACCELERATOR
-
-
-def test_where_more_is_used_than_there_is_that_has_to_go_too() -> None:
-    """Of 4 gpus 6 are used: for 2 more, 4 have to go, and whoever frees 4 frees none too many."""
-    held = (running("four", "a", 4), running("two", "a", 2))
-    over = each("excess_freed", queue("a", 4, within="LowerPriority"), *held, pending("a", 2))
-    assert over["ns/four"] == 0
-
-
-def test_what_is_being_evicted_counts_only_where_everything_is_counted() -> None:
-    found = terms("leaving", costs={"ns/leaving": 7})
-    assert found.pop("victims") == 1
-    assert found.pop("cost") == 7
-    assert set(found.values()) == {0}
 
 
 def test_cost_is_given_by_name_and_one_otherwise() -> None:

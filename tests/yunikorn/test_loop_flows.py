@@ -29,34 +29,6 @@ ROUNDS = 20
 MINUTE = 60 * SECOND
 
 
-def replicas(prod: int, test: int, *, size: int = 2) -> Json:
-    """Build the example: prod runs one pod and wants three more, test runs five.
-
-    ``prod`` and ``test`` are what their queues are guaranteed; a pod has ``size``, the node has
-    room for six.
-    """
-    pod = {"memory": size}
-    queues = [
-        queue("prod", guaranteed={"memory": prod}, preemption_delay="10s"),
-        queue("test", guaranteed={"memory": test}, preemption_delay="10s"),
-    ]
-    return cluster_value(
-        [queue("p", *queues)],
-        [node("n1", {"memory": 6 * size})],
-        [
-            application(
-                "prod",
-                "root.p.prod",
-                allocation("prod-0", pod, 500),
-                asks=tuple(ask(f"prod-{i}", pod, 104 - i) for i in range(1, 4)),
-            ),
-            application(
-                "test", "root.p.test", *(allocation(f"test-{i}", pod, 400 - i) for i in range(5))
-            ),
-        ],
-    )
-
-
 def settle(state: YuniKornState) -> tuple[list[Step], YuniKornState]:
     """Run until nothing moves, and again when all who came back have waited for a minute."""
     steps: list[Step] = []
@@ -84,44 +56,6 @@ def check_no_ping_pong(steps: list[Step]) -> None:
     asks = {step.ask for step in steps}
     assert not asks & victims
     assert not [each for each in asks if each.endswith("-again")]
-
-
-def test_case_1_one_victim_and_then_all_wait() -> None:
-    steps, end = settle(state_of(replicas(prod=4, test=4)))
-    assert [(step.ask, step.victims) for step in steps] == [("prod-1", ("test-4",))]
-    assert used(end) == {"prod": 4, "test": 8}
-    check_no_ping_pong(steps)
-
-
-def test_case_1_above_the_guaranteed() -> None:
-    """In the document prod ends above its guaranteed; the core lets no ask overshoot it."""
-    steps, end = settle(state_of(replicas(prod=3, test=4)))
-    assert steps == []
-    assert used(end) == {"prod": 2, "test": 10}
-
-
-def test_case_2_a_victim_would_leave_test_below_its_guaranteed() -> None:
-    """In the document nobody goes; the core looks at what is there before a removal only.
-
-    Even so there is no way back: what test lacks then is less than a pod.
-    """
-    steps, end = settle(state_of(replicas(prod=4, test=9)))
-    assert [(step.ask, step.victims) for step in steps] == [("prod-1", ("test-4",))]
-    assert used(end) == {"prod": 4, "test": 8}
-    check_no_ping_pong(steps)
-
-
-def test_case_2_within_its_guaranteed_test_is_left_alone() -> None:
-    steps, end = settle(state_of(replicas(prod=4, test=10)))
-    assert steps == []
-    assert used(end) == {"prod": 2, "test": 10}
-
-
-def test_case_3_prod_goes_on_until_it_has_its_guaranteed() -> None:
-    steps, end = settle(state_of(replicas(prod=8, test=4)))
-    assert [step.victims for step in steps] == [("test-4",), ("test-3",), ("test-2",)]
-    assert used(end) == {"prod": 8, "test": 4}
-    check_no_ping_pong(steps)
 
 
 @pytest.mark.parametrize("name", ["1-exact", "1-overshoot", "2", "3"])

@@ -6,14 +6,12 @@ import pytest
 
 import planner
 from planner.quota.yunikorn.cluster import prepare
-from planner.quota.yunikorn.held_back import PARENT, PLACEHOLDER
+from planner.quota.yunikorn.held_back import PARENT
 from planner.reference.yunikorn.cycle import run_cycles
-from planner.reference.yunikorn.decision import CoreHangs
-from planner.reference.yunikorn.turn import BACKS_OFF, COMES_LATE, Preconditions
+from planner.reference.yunikorn.turn import COMES_LATE, Preconditions
 from planner.state.yunikorn import YuniKornState
 from tests.verifier.yunikorn.plans import broken, plan_of
 from tests.yunikorn.building import (
-    NOW,
     SECOND,
     Json,
     allocation,
@@ -25,7 +23,6 @@ from tests.yunikorn.building import (
     of_release,
     queue,
     state_of,
-    two_queues,
 )
 
 GPU = {"gpu": 1}
@@ -73,29 +70,6 @@ def of(users: str = "", groups: str = "", apps: int = 0, **most: int) -> Json:
     whom = {"users": [users]} if users else {"groups": groups.split()}
     amounts = {name: str(amount) for name, amount in most.items()}
     return {**whom, "maxresources": amounts, "maxapplications": apps}
-
-
-@pytest.mark.parametrize(
-    ("limits", "whose", "said"),
-    [
-        ([of("ada", gpu=2)], {}, ""),
-        ([of("ada", gpu=1)], {}, QUOTA),
-        ([of("*", gpu=1)], {}, QUOTA),
-        ([of("*", gpu=1)], {"user": "bob"}, ""),  # each has the whole of it
-        ([of("ada", vcore=1)], {}, ""),  # what it does not name is free
-        ([of("ada", apps=9), of("*", gpu=1)], {}, ""),  # a name takes the place of all others
-        ([of("ada", gpu=0)], {}, ""),
-        ([of(groups="ops", gpu=1)], {"groups": ["ops"]}, QUOTA),
-        ([of(groups="ops", gpu=1)], {"groups": ["ops"], "of_others": ("dev",)}, ""),
-        ([of(groups="ops dev", gpu=1)], {"groups": ["dev"]}, ""),  # the first listed counts
-        ([of(groups="ops", gpu=1), of(groups="dev", gpu=1)], {"groups": ["dev"]}, ""),
-        ([of(groups="qa", gpu=9), of(groups="*", gpu=1)], {"groups": ["ops"]}, QUOTA),
-        ([of(groups="qa", gpu=9), of(groups="*", gpu=1)], {"groups": ["qa"]}, ""),
-        ([of(groups="ops", gpu=1)], {}, ""),  # no groups, no group
-    ],
-)
-def test_limits_of_users_and_groups(limits: list[Json], whose: Json, said: str) -> None:
-    assert held_back(asking(*limits, **whose)) == said
 
 
 def tracked(path: str, used: int, most: int, *apps: str, **more: Any) -> Json:
@@ -163,27 +137,6 @@ def test_a_gang_that_a_restart_took_out_of_the_count() -> None:
     assert held_back({**value, "x": {"queueState": states}}) == ""
 
 
-def of_group(count: int, replaced: int = 0, timedout: int = 0) -> list[Json]:
-    return [
-        {"taskGroupName": "tg", "count": count, "replaced": replaced, "timedout": timedout},
-        {"taskGroupName": "other", "count": 1},
-    ]
-
-
-@pytest.mark.parametrize(
-    ("data", "more", "said"),
-    [
-        (of_group(1), {"taskGroupName": "tg"}, PLACEHOLDER),
-        (of_group(2, 1, 1), {"taskGroupName": "tg"}, ""),
-        (of_group(1), {"taskGroupName": "tg", "placeholder": True}, ""),
-        (of_group(1), {}, ""),
-    ],
-)
-def test_an_ask_of_a_gang(data: list[Json], more: Json, said: str) -> None:
-    value = asking(placeholderData=data, requests=[ask("ask", GPU, **more)])
-    assert held_back(value) == said
-
-
 @pytest.mark.parametrize(
     ("held", "of_ask", "takes"),
     [
@@ -223,21 +176,6 @@ def test_a_placeholder_on_a_node_that_the_shim_refuses(veto: list[str], *, takes
         state = state_of(value)
         assert (broken(state, plan_of(state, None)) == []) == (takes or room)
         assert (decided(value).replaces is not None) == (takes or room)
-
-
-@pytest.mark.parametrize(
-    ("release", "deadline", "said"),
-    [
-        ("1.9.0", "2027-01-15T08:00:01Z", BACKS_OFF),
-        ("1.9.0", "2027-01-15T08:00:00Z", ""),
-        ("1.7.0", "2027-01-15T08:00:01Z", ""),
-    ],
-)
-def test_back_off(release: str, deadline: str, said: str) -> None:
-    value = asking(backoffDeadline=deadline)
-    value["clusterInfo"] = [{"rmBuildInformation": [{"buildVersion": release}]}]
-    value["applications"][2]["requests"][0]["requestTime"] = NOW - 86_400 * SECOND
-    assert held_back(value) == said
 
 
 @pytest.mark.parametrize(
@@ -300,16 +238,6 @@ def test_an_application_backs_off_after_asks_that_fit_nowhere() -> None:
 
     assert events(value("1")) == []
     assert events(value("2")) == [("b", "n1", [])]
-
-
-def test_the_core_locks_itself() -> None:
-    """The node is reserved for a lower ask of the same application, three hours ago."""
-    old = {"age": 3 * 3600}
-    value = two_queues(allocation("v", GPU), size=1, **old)
-    value["applications"][1]["requests"].append(ask("low", GPU, priority="-1", **old))
-    value["nodes"][0]["nodesInfo"][0]["reservations"] = ["low"]
-    with pytest.raises(CoreHangs, match="of the same application"):
-        run_cycles(state_of(value))
 
 
 def kept(release: str, was_there: str) -> YuniKornState:

@@ -321,18 +321,6 @@ def test_unlimited_and_zero_quotas_are_no_trouble() -> None:
     assert found_in(dump) == []
 
 
-@pytest.mark.parametrize(
-    ("resource", "amount"), [("cpu", 4), ("memory", 8 * 2**30), ("nvidia.com/gpu", 3)]
-)
-def test_every_resource_makes_examples(resource: str, amount: int) -> None:
-    dump = dump_of(
-        queue("a", {resource: amount}, "org"), queue("b", {resource: amount}, "org"), *TWO
-    )
-    (found,) = found_in(dump)
-    assert found.code == "KL-03"
-    assert head_of(found.example.state).outcome == "noCandidates"
-
-
 def test_where_no_priority_is_known_nobody_says_who_is_lower() -> None:
     """Priorities of Kubernetes itself are not those of workloads."""
     system = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "value": 2_000_000_000}

@@ -13,10 +13,7 @@ from planner.reader import read_objects
 from planner.research.bench.record import Case
 from planner.research.bench.run import begun, digest_of, family, line_of, made, prove
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.planning import Planning
 from planner.solver.start import AnyPlanning, solve
-from tests.brute_force import Simulation
-from tests.brute_force_fair import FairSimulation
 from tests.conftest import TEST_ALL
 from tests.research.bench.suites import BY_NAME, FOLDER, SUITE, state_of
 from tests.subsets import subsets
@@ -93,22 +90,6 @@ def test_no_set_is_better_than_the_optimum(name: str) -> None:
         found = [values_of(planning, best.objective, chosen) for chosen in legal]
         least = min(found, key=lambda one: tuple(one.values()), default={})
         assert least == best.values
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"), [("classical-small-1", Simulation), ("fair-small-1", FairSimulation)]
-)
-def test_the_fewest_victims_by_removing_one_after_the_other(
-    name: str, kind: type[Simulation]
-) -> None:
-    """The definition of legal, which shares nothing with the verifier."""
-    case = BY_NAME[name]
-    planning = begun(case, state_of(case).state)
-    assert isinstance(planning, Planning)
-    by_hand = kind(planning.case.snapshot, planning.case.preemptor, planning.case.assignment)
-    legal = {gone for borrowing in (True, False) for gone in by_hand.legal(borrowing=borrowing)}
-    fewest = next(one for one in case.optima if one.objective == "min-count")
-    assert min(map(len, legal)) == fewest.victims
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,6 @@ from tests.yunikorn.building import (
     two_queues,
 )
 from tests.yunikorn.recorded import NAMES, lines
-from tests.yunikorn.test_loop_flows import replicas
 
 GPU = {"gpu": 1}
 HOUR = 3600
@@ -38,6 +37,34 @@ HOUR = 3600
 def evictions(answer: Simulation) -> list[str]:
     """Tell who went, and for whom."""
     return [f"{one.workload} by {one.by}" for one in answer.timeline if one.kind == "preempted"]
+
+
+def replicas(prod: int, test: int, *, size: int = 2) -> Json:
+    """Build the example: prod runs one pod and wants three more, test runs five.
+
+    ``prod`` and ``test`` are what their queues are guaranteed; a pod has ``size``, the node has
+    room for six.
+    """
+    pod = {"memory": size}
+    queues = [
+        queue("prod", guaranteed={"memory": prod}, preemption_delay="10s"),
+        queue("test", guaranteed={"memory": test}, preemption_delay="10s"),
+    ]
+    return cluster_value(
+        [queue("p", *queues)],
+        [node("n1", {"memory": 6 * size})],
+        [
+            application(
+                "prod",
+                "root.p.prod",
+                allocation("prod-0", pod, 500),
+                asks=tuple(ask(f"prod-{i}", pod, 104 - i) for i in range(1, 4)),
+            ),
+            application(
+                "test", "root.p.test", *(allocation(f"test-{i}", pod, 400 - i) for i in range(5))
+            ),
+        ],
+    )
 
 
 @pytest.mark.parametrize(

@@ -44,19 +44,3 @@ def test_the_first_strategy_finds_nobody() -> None:
     """The small ones are too important to go, so only the large one is left to be asked."""
     found = state(1, 1, priority=100)
     assert strictly_broken(found, fair_plan(found, LARGE)) == set()
-
-
-def test_what_the_first_pass_took_stays_gone() -> None:
-    """Small ones free too little: with each that went, the large one is asked a second time."""
-    found = cluster(
-        cohort("org", gpus=4),
-        queue("mine", 2, "org", preemption=policies("Never", "LowerPriority")),
-        queue("other", 2, "org"),
-        running("large", "other", 6),
-        running("small", "other", 1),
-        waiting("incoming", 3, priority=10),
-        fair_sharing(),
-    )
-    small = ("small", BY_SHARE)
-    assert strictly_broken(found, fair_plan(found, LARGE)) == {"ST-02"}
-    assert strictly_broken(found, fair_plan(found, LARGE, small)) == set()

@@ -46,18 +46,3 @@ def test_two_of_a_queue_in_the_second_pass() -> None:
 def test_one_of_a_queue_in_the_second_pass() -> None:
     found = state(9)
     assert strictly_broken(found, fair_plan(found, MINE, ONE)) == set()
-
-
-def test_two_of_two_queues_in_the_second_pass() -> None:
-    found = cluster(
-        cohort("org", gpus=0),
-        queue("mine", 2, "org", preemption=policies("LowerPriority", "LowerPriority")),
-        *(queue(f"other{i}", 2, "org") for i in (1, 2)),
-        queue("full", 14, "org"),
-        running("own", "mine", 6),
-        *[running(f"other{i}", f"other{i}", 12) for i in (1, 2)],
-        running("filler", "full", 14),
-        waiting("incoming", 4, priority=10),
-        fair_sharing(),
-    )
-    assert strictly_broken(found, fair_plan(found, MINE, ONE, TWO)) == set()
