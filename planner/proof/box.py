@@ -150,15 +150,15 @@ class Box(Struct, frozen=True):
         # A sum that was split before keeps its number, and the later row takes the place of the
         # earlier one. Were it the looser of the two, the part would only hold more sets.
         number = known[0].split()[1] if known else str(1 + len(self.sums))
-        return self._halves(f"sum {number}", these, {}, most)
+        return self.halves(f"sum {number}", these, {}, most)
 
-    def dividing(self, quantity: str, most: int) -> tuple[Box, Box]:
-        """Return the parts with at most ``most`` of a further quantity that is whole, and more."""
-        return self._halves(quantity, self.least[:0], {quantity: 1}, most)
-
-    def _halves(
+    def halves(
         self, name: str, these: IntArray, extra: Mapping[str, int], most: int
     ) -> tuple[Box, Box]:
+        """Return the parts with at most ``most`` of a sum, and with more.
+
+        It is of the classes ``these`` and of further quantities that are whole.
+        """
         ones, negated = np.ones_like(these), {quantity: -c for quantity, c in extra.items()}
         at_most, more = Row(these, -ones, -most, negated), Row(these, ones, most + 1, extra)
         return (

@@ -398,7 +398,7 @@ class Question:
             whole = {*self.rules.whole, *chain.from_iterable(self.touched(box).values())}
             if not named or step.whole not in whole:
                 raise ValueError(f"{step.whole} is no quantity that is whole")
-            return box.dividing(step.whole, step.most)
+            return box.halves(step.whole, box.least[:0], {step.whole: 1}, step.most)
         if not step.of or not all(0 <= k < box.most.size for k in step.of):
             raise ValueError(f"there are no such classes: {step.of}")
         first, *others = step.of
@@ -416,7 +416,7 @@ class Question:
         Raises ``ValueError`` if there are no such rows, or the further row is none.
         """
         if isinstance(step, Narrowing):
-            pairs = self._weighed(box, step.narrow)
+            pairs = self._named(box, step.narrow)
             return self._within(narrowed(pairs, box, self.ranges(box)))
         if not step.row.startswith(ROUNDED) or step.row in box.sums:
             raise ValueError(f"no row {step.row!r} can be added here")
@@ -427,7 +427,7 @@ class Question:
             raise ValueError("a number is out of range")
         if not all(0 <= k < box.most.size for k in step.down):
             raise ValueError(f"there are no such classes: {step.down}")
-        pairs = self._named(box, step.round)
+        pairs = self._named(box, step.round, negative=True)
         row = rounded_sum(pairs, step, box, self.ranges(box))
         return replace(box, sums={**box.sums, step.row: row})
 
@@ -459,29 +459,31 @@ class Question:
 
     def narrowed(self, box: Box, multipliers: Mapping[str, int]) -> Box:
         """Return the part of a box that weighed rows leave: all, if the box has no such rows."""
-        layers = self.layers(box)
-        if any(layers.find(name) is None for name in multipliers):
+        try:
+            pairs = self._named(box, multipliers)
+        except ValueError:
             return box
-        return narrowed(self._weighed(box, multipliers), box, self.ranges(box))
+        return narrowed(pairs, box, self.ranges(box))
 
     def closes(self, box: Box, step: ByRows | ByLaws) -> bool:
         """Say whether a leaf shows that a box has no set in question."""
         if isinstance(step, ByLaws):
             return bool(self.refusal(box))
         try:
-            pairs = self._weighed(box, step.rows)
+            pairs = self._named(box, step.rows)
         except ValueError:
             return False
         return is_contradiction(pairs, box, self.ranges(box))
 
-    def _weighed(self, box: Box, multipliers: Mapping[str, int]) -> list[tuple[Row, int]]:
-        """Return rows with their multipliers, as `_named`; none may be negative."""
-        if any(multiplier < 0 for multiplier in multipliers.values()):
-            raise ValueError("a multiplier is negative")
-        return self._named(box, multipliers)
+    def _named(
+        self, box: Box, multipliers: Mapping[str, int], *, negative: bool = False
+    ) -> list[tuple[Row, int]]:
+        """Return rows with their multipliers, which may be ``negative`` only if that is said.
 
-    def _named(self, box: Box, multipliers: Mapping[str, int]) -> list[tuple[Row, int]]:
-        """Return rows with their multipliers; raise ``ValueError`` if there is no such row."""
+        Raises ``ValueError`` if there is no such row.
+        """
+        if not negative and any(multiplier < 0 for multiplier in multipliers.values()):
+            raise ValueError("a multiplier is negative")
         layers, pairs = self.layers(box), []
         for name, multiplier in multipliers.items():
             row = layers.find(name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import gcd
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -21,13 +21,6 @@ from planner.quota.kueue.amount import add, subtract
 from planner.verifier.kueue.fair_sharing import INITIAL_SHARE, FairSetting
 
 _NOBODY: Final = np.zeros(0, dtype=np.int64)
-
-
-class Freed(NamedTuple):
-    """A sum: what victims of some classes hold, none twice, and multiples of further quantities."""
-
-    classes: list[IntArray]
-    further: dict[str, int]
 
 
 def fit_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
@@ -45,11 +38,11 @@ def fit_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
         sum(what reaches n_j, j <= i) >= what is missing now.
     """
     path, usage, tree = frame.setting.path, frame.setting.snapshot.usage, frame.tree
-    passing = _Passing(frame)
+    rows: dict[str, Row] = {}
     for fr, asked in sorted(frame.setting.request.items()):
-        need, reached = asked, Freed([], {})
+        need, freed = asked, _Freed(frame, fr, rows)
         for node in path if asked > 0 else ():
-            passing.reach(reached, node, fr)
+            freed.reach(node)
             quota, kept = tree.subtree[node][fr], tree.kept[node][fr]
             used, limit = usage.amount[node][fr], tree.borrowing_limit(node, fr)
             if node == path[-1]:
@@ -65,61 +58,53 @@ def fit_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
                 missing = need + max(0, used - kept) - cap
             # Where nothing is missing every set satisfies the row: it would say nothing.
             if UNLIMITED not in {cap, quota} and missing > 0:
-                yield f"{tree.frs[fr]} at {frame.name(node)}", passing.row(reached, fr, missing)
-    yield from passing.rows.items()
+                yield f"{tree.frs[fr]} at {frame.name(node)}", freed.row(missing)
+    yield from rows.items()
 
 
-class _Passing:
-    """What victims off the path free on the path, at most.
+class _Freed:
+    """What victims at some nodes of the path, or below them off the path, free there, at most.
 
+    It is what the ``classes`` hold, none of them twice, and multiples of ``further`` quantities.
     Usage of quota that a node keeps for itself does not count at its parent: only what the node
     stores there, by docs/semantics/kueue.md §3, can be freed there. Where that binds, what is freed
     there is a quantity of its own: at most what is stored, and by one of the ``rows`` at most what
     is freed at the node.
     """
 
-    def __init__(self, frame: Frame) -> None:
-        self.frame = frame
-        self.rows: dict[str, Row] = {}
+    def __init__(self, frame: Frame, fr: int, rows: dict[str, Row]) -> None:
+        self.frame, self.fr, self.rows = frame, fr, rows
+        self.classes: list[IntArray] = []
+        self.further: dict[str, int] = {}
 
-    def row(self, freed: Freed, fr: int, least: int) -> Row:
+    def row(self, least: int) -> Row:
         """Return the row that at least ``least`` is freed."""
-        classes = np.sort(np.concatenate([_NOBODY, *freed.classes]))
-        held = self.frame.held(fr)[classes]
-        return Row(classes[held != 0], held[held != 0], least, dict(freed.further))
+        classes = np.sort(np.concatenate([_NOBODY, *self.classes]))
+        held = self.frame.held(self.fr)[classes]
+        return Row(classes[held != 0], held[held != 0], least, dict(self.further))
 
-    def reach(self, freed: Freed, node: int, fr: int) -> None:
-        """Add what victims at a node of the path, or below it off the path, free there."""
-        if node == self.frame.setting.queue:
-            freed.classes.append(np.flatnonzero(self.frame.queue == node))
-        self._add_children(freed, node, fr)
-
-    def _add_children(self, freed: Freed, node: int, fr: int) -> None:
-        for child in self.frame.tree.children[node]:
-            if child in self.frame.below and child not in self.frame.setting.path:
-                self._pass_up(freed, child, fr)
-
-    def _pass_up(self, freed: Freed, node: int, fr: int) -> None:
-        """Add what victims below a node off the path free above it, at most."""
-        frame = self.frame
-        kept, used = frame.tree.kept[node][fr], frame.before.amount[node][fr]
-        # The node uses nothing of its parent, so nothing that is freed at it reaches the parent.
-        if kept == UNLIMITED or used <= kept:
-            return
-        below, is_queue = frame.below[node], frame.tree.nodes[node].is_queue
-        # Unless what is stored binds, the part that is kept takes nothing: all freed passes up.
-        sizes = frame.classes.sizes[below]
-        binds = kept != 0 and sum_of_products(frame.held(fr)[below], sizes) > used - kept
-        here = Freed([], {}) if binds else freed
-        if is_queue:
-            here.classes.append(below)
-        self._add_children(here, node, fr)
-        if binds:
-            name = f"{frame.tree.frs[fr]} freed by {frame.name(node)}"
-            frame.ranges[name] = 0, used - kept
-            here.further[name] = -1
-            self.rows[name] = self.row(here, fr, 0)
-            freed.further[name] = 1
+    def reach(self, node: int) -> None:
+        """Add what victims at a node, or below it off the path, free there."""
+        frame, fr = self.frame, self.fr
+        if frame.tree.nodes[node].is_queue:
+            self.classes.append(frame.below.get(node, _NOBODY))
+        for child in frame.tree.children[node]:
+            kept, used = frame.tree.kept[child][fr], frame.before.amount[child][fr]
+            # Where it uses nothing of its parent, nothing that is freed at it reaches the parent.
+            nothing = kept == UNLIMITED or used <= kept
+            if nothing or child not in frame.below or child in frame.setting.path:
+                continue
+            # Unless what is stored binds, the part that is kept takes nothing: all freed passes up.
+            held, sizes = (of[frame.below[child]] for of in (frame.held(fr), frame.classes.sizes))
+            binds = kept != 0 and sum_of_products(held, sizes) > used - kept
+            here = _Freed(frame, fr, self.rows) if binds else self
+            here.reach(child)
+            if binds:
+                name = f"{frame.tree.frs[fr]} freed by {frame.name(child)}"
+                frame.ranges[name] = 0, used - kept
+                here.further[name] = -1
+                self.rows[name] = here.row(0)
+                self.further[name] = 1
 
 
 def nominal_rows(frame: Frame) -> Iterator[tuple[str, Row]]:

@@ -78,10 +78,6 @@ class Kep83Setting(Setting, frozen=True, dict=True):
         borrows = self.options.borrows
         return Variant.RECLAIM_WHILE_BORROWING if borrows else Variant.HIERARCHICAL_RECLAIM
 
-    def reason(self, workload: Admitted) -> str:
-        """Return the reason code that Kueue gives such a victim today."""
-        return self.variant(workload).reason
-
     @cached_property
     def attempts(self) -> tuple[bool, ...]:
         """The only attempt: an option says whether it may borrow."""
