@@ -40,6 +40,7 @@ from planner.proof.claims import (
 from planner.proof.question import Question, in_words
 from planner.solver.deadline import Deadline, OutOfTime, Trees
 from planner.solver.finder import Least, break_ties, find_any, minimise
+from planner.solver.proving.earlier import EarlierTree, renamed
 from planner.solver.proving.grow import Before, Effort, Grown, grow
 from planner.solver.search import Outcome, Search
 from planner.stage import begin
@@ -249,7 +250,10 @@ class Settling:
         if tree is not None:
             self.trees.append(tree)
             if tree.claim == claim:
-                self.says[measure] = in_words(ask(self.claims), tree.steps, measure, value)
+                question = ask(self.claims)
+                earlier = EarlierTree.of(question.rules, tree.steps, at_most(measure, value))
+                self.before.tree = earlier or self.before.tree
+                self.says[measure] = in_words(question, tree.steps, measure, value)
         self.levels.append(Stated(measure, value, proved=tree is not None))
         return True
 
@@ -383,10 +387,10 @@ class Settling:
         Where the tree was not finished, the level is still in question: its row keeps its name.
         """
         for multipliers in grown.narrowed_by if self.victims is not None else ():
-            named = dict(multipliers)
+            named = multipliers
             if grown.steps is not None and measure is not None and BETTER in named:
                 value = self.claims.value(measure, self.victims or ())
-                named[at_most(measure, value)] = named.pop(BETTER)
+                named = renamed(named, at_most(measure, value))
             if named not in self.before.narrowed:
                 self.before.narrowed.append(named)
 

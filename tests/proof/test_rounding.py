@@ -126,7 +126,7 @@ def test_trees_of_small_states_with_rounded_sums() -> None:
     rounded = 0
     for question, has_sets in (one for seed in range(SEEDS) for one in asked(seed)):
         effort = Effort(steps=300, entries=10**6)
-        given = question, Deadline(), effort, Before(), ()
+        given = question, Deadline(), effort, Before(), (), None
         grown = _Growth(*given, some=0, rounds=True).run()
         assert not (has_sets and grown.steps is not None)
         if grown.steps is not None:

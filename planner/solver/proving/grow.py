@@ -22,6 +22,7 @@ from planner.proof.claims import BETTER
 from planner.proof.question import MOST_HELD, Question, room_of
 from planner.quota.classes import IntArray
 from planner.solver.deadline import Deadline
+from planner.solver.proving.earlier import Ahead, EarlierTree
 from planner.solver.proving.program import (
     FRACTION,
     BoxRows,
@@ -54,6 +55,9 @@ QUICK_STEPS: Final = 40
 
 NARROWER: Final = 0.7
 """The share of a box that a narrowing may leave at most to be worth its length."""
+
+LITTLE: Final = 0.25
+"""The share of a box that one row may leave at most for a step to narrow by it."""
 
 MORE: Final = 2
 """How many victims a narrowing has to leave out to be worth more than a split with a leaf."""
@@ -133,11 +137,13 @@ class Grown(NamedTuple):
 class Before:
     """What the answers to earlier questions leave for the next one.
 
-    ``narrowed`` are multipliers that narrowed boxes there. ``entries`` are the rows of the last
-    question in its root box.
+    ``narrowed`` are multipliers that narrowed boxes there. ``tree`` is the tree of an earlier
+    question: it is followed where a box is not closed at once, unless its classes are others.
+    ``entries`` are the rows of the last question in its root box.
     """
 
     narrowed: list[Mapping[str, int]] = field(default_factory=list)
+    tree: EarlierTree | None = None
     entries: Entries | None = None
 
     def written(self, question: Question, box: Box) -> Entries:
@@ -155,19 +161,28 @@ def grow(
 ) -> Grown:
     """Search a tree, or a better set, with at most ``effort``."""
     before = before or Before()
+    earlier = before.tree
+    if earlier is not None and (
+        earlier.rules is not question.rules
+        # What is left of the effort has to do where its steps do not hold.
+        or len(earlier.steps) > effort.steps // 2
+    ):
+        earlier = None
     width = _width(question.root)
     if FEW < width <= SOME:
         brief = replace(effort, steps=min(QUICK_STEPS, effort.steps))
-        quick = _Growth(question, deadline, brief, before, (), some=SOME).run()
+        quick = _Growth(question, deadline, brief, before, (), earlier, some=SOME).run()
         if quick.steps is not None or quick.better is not None:
             return quick
     rounds = effort.steps > UNROUNDED and any(one.name == BETTER for one in question.bounds)
     if rounds:
         brief = replace(effort, steps=UNROUNDED)
-        grown = _Growth(question, deadline, brief, before, before.narrowed).run()
+        grown = _Growth(question, deadline, brief, before, before.narrowed, earlier).run()
         if grown.steps is not None or grown.better is not None:
             return grown
-    return _Growth(question, deadline, effort, before, before.narrowed, rounds=rounds).run()
+        earlier = None
+    given = question, deadline, effort, before, before.narrowed, earlier
+    return _Growth(*given, rounds=rounds).run()
 
 
 @dataclass
@@ -177,10 +192,12 @@ class _Growth:
     effort: Effort
     before: Before
     known: Sequence[Mapping[str, int]]
+    earlier: EarlierTree | None
     some: int = FEW
     guide: str = BETTER
     rounds: bool = False
     steps: list[Step] = field(default_factory=list)
+    begun: bool = False
     part: Entries | None = None
     look: BoxRows | None = None
     found: Suggestion | None = None
@@ -192,26 +209,38 @@ class _Growth:
 
     def run(self) -> Grown:
         """Grow the tree until every box is closed, a better set is found, or it takes too much."""
-        ahead = [self.question.root]
+        ahead: list[Ahead] = [(self.question.root, None)]
         while ahead:
             going_on()
             # No checker would walk a tree that leaves more open at once.
-            if self._is_too_much or len(ahead) * room_of(ahead[-1]) > MOST_HELD:
+            if self._is_too_much or len(ahead) * room_of(ahead[-1][0]) > MOST_HELD:
                 return Grown(narrowed_by=self._narrowed_by)
-            box = ahead.pop()
+            box, number = ahead.pop()
+            if self.earlier is not None and number is not None:
+                followed = self.earlier.step(self.question, box, number)
+                if followed is not None:
+                    self.steps.append(followed[0])
+                    ahead.extend(reversed(followed[1]))
+                    continue
             leaf = self._leaf(box)
             better = self._better(box) if leaf is None else None
             if better is not None:
+                # What is closed so far is closed to sets better than that, too.
+                part = EarlierTree.of(self.question.rules, self.steps, BETTER)
+                self.before.tree = part or self.before.tree
                 return Grown(better=better)
             if leaf is None and not self.steps and _width(box) > self.some:
                 box = self._rounded_root(self._narrowed_root(box))
                 if self.steps:
-                    ahead.append(box)
+                    ahead.append((box, None))
                     continue
             step = leaf or self._inner(box)
+            if step is None:
+                ahead.append((box, 0))
+                continue
             self.steps.append(step)
             if not isinstance(step, ByRows | ByLaws):
-                ahead.extend(reversed(self._parts(box, step)))
+                ahead.extend((part, None) for part in reversed(self._parts(box, step)))
         return Grown(steps=tuple(self.steps), narrowed_by=self._narrowed_by)
 
     @property
@@ -292,8 +321,11 @@ class _Growth:
         closing = None if found is None else _contradiction(look, found)
         return None if closing is None else ByRows(rows=readable(look, closing.rows))
 
-    def _inner(self, box: Box) -> Step:
-        """Return the step that closes, narrows or splits a box that is not closed yet."""
+    def _inner(self, box: Box) -> Step | None:
+        """Return the step that closes, narrows or splits a box that is not closed yet.
+
+        ``None`` the first time that a box would be split, if there is an earlier tree to follow.
+        """
         if box.is_single:
             return splits(self.question, box, None)[0]
         found = None
@@ -303,10 +335,13 @@ class _Growth:
             step = None if found is None else self._by_program(look, found)
             if step is not None:
                 return step
+        if self.earlier is not None and not self.begun:
+            self.begun = True
+            return None
         if found is None:
             # The class that completes the dearest cover is the one to split.
             doubtful = None if self.cover is None else self.cover.last
-            return splits(self.question, box, None, doubtful)[0]
+            return self._by_one_row(box) or splits(self.question, box, None, doubtful)[0]
         proposed = splits(self.question, box, found)
         return proposed[0] if len(proposed) == 1 else self._strongest(box, proposed, found.least)
 
@@ -319,6 +354,21 @@ class _Growth:
         if _is_narrower(look, multipliers, NARROWER * _width(look.box)):
             return Narrowing(narrow=multipliers)
         return None
+
+    def _by_one_row(self, box: Box) -> Narrowing | None:
+        """Return the narrowing by one row that leaves little of a box, where ties are in question.
+
+        In boxes of ties the certain victims mostly use up a cap, and its row leaves room for nobody
+        else. In boxes of levels that is rarer, and to narrow takes longer than to split a few
+        times.
+        """
+        if "before" not in box.sums:
+            return None
+        look = self._look(box)
+        row = look.narrowing_row()
+        if row is None or not _is_narrower(look, {row: 1}, LITTLE * _width(box)):
+            return None
+        return Narrowing(narrow={row: 1})
 
     def _strongest(self, box: Box, proposed: Sequence[Split], least: float) -> Split | Narrowing:
         """Return the split that raises the program's least value most in both of its parts.

@@ -192,6 +192,19 @@ class BoxRows:
                 return self.names[i]
         return None
 
+    def narrowing_row(self) -> str | None:
+        """Return the row that by itself leaves least of the box; ``None`` if each leaves all."""
+        upper, _, doubt = self._reach
+        free = (self.box.most - self.box.least)[self.classes]
+        spare = (upper - self.least + doubt)[self.row_of]
+        # No more members can leave the end at which they help a row than it has to spare.
+        movable = np.full(free.size, inf)
+        np.divide(spare, np.abs(self.amounts), out=movable, where=self.amounts != 0)
+        left_out = free - np.minimum(free, np.floor(movable + FRACTION))
+        gone = np.bincount(self.row_of, left_out, len(self.names))
+        most = int(gone.argmax()) if gone.size else 0
+        return self.names[most] if gone.size and gone[most] > 0 else None
+
     @cached_property
     def binding(self) -> Sequence[int]:
         """The rows that a set in the box may break, by their numbers."""
