@@ -100,14 +100,16 @@ def smallest_set(
     count = Linear(dict.fromkeys(model.take, 1))
     found = run(model.builder, count, deadline, effort=EFFORT)
     chosen: Sequence[int] = range(enough)
-    proved = bool(found.solution) and found.bound >= count.value(found.solution)
+    best = found.solution
+    proved = bool(best) and found.bound >= count.value(best)
     if proved:
         model.builder.add(count <= found.bound)
         later = Linear({index: place for place, index in enumerate(model.take)})
-        found = run(model.builder, later, deadline, dict(enumerate(found.solution)), EFFORT)
-    if found.solution:
-        chosen = classes.take([found.solution[index] for index in model.take])
-    if found.solution and not proved and len(chosen) <= FEW:
+        first = run(model.builder, later, deadline, dict(enumerate(best)), EFFORT)
+        best = first.solution or best
+    if best:
+        chosen = classes.take([best[index] for index in model.take])
+    if best and not proved and len(chosen) <= FEW:
         for place in reversed(chosen):  # whoever need not go after all
             fewer = [other for other in chosen if other != place]
             if _fits(wanted, rows, [running[n] for n in fewer]):
