@@ -86,13 +86,13 @@ def _minimise(
         raise InternalError(message)
     if response.status == cp.CpSolverStatus.INFEASIBLE:
         return Run("infeasible")
+    # The solver's own integer, not the double it shows.
+    bound = constant + unit * response.inner_objective_lower_bound
     if response.status == cp.CpSolverStatus.UNKNOWN:
-        return Run("unknown")
+        return Run("unknown", bound=bound)
     solution = list(response.solution)
     if objective is None:
         return Run("optimal", solution)
-    # The solver's own integer, not the double it shows.
-    bound = constant + unit * response.inner_objective_lower_bound
     # A bound that is not the value of its own solution is no optimum, and one above it is wrong.
     value = objective.value(solution)
     optimal = response.status == cp.CpSolverStatus.OPTIMAL and bound == value

@@ -75,6 +75,8 @@ def minimise(search: Search, measure: Measure, effort: float = inf) -> Least:
     if value is None:
         return Least("infeasible" if result.outcome == "infeasible" else "unknown")
     search.limit(measure, value)
+    if result.outcome == "infeasible":  # there is none better than what was known
+        return Least("optimal", value, value)
     if result.outcome == "optimal" and result.bound == value:
         return Least("optimal", value, value)
     # A bound that an answer refutes is none.

@@ -141,8 +141,9 @@ class Search:
     ) -> Run:
         """Solve the exact model; an answer that is better becomes the incumbent.
 
-        Without a ``measure`` to minimise any answer will do. ``rows`` are further conditions, which
-        the incumbent must keep, as it must keep to all others.
+        Without a ``measure`` to minimise any answer will do; with one, no answer is looked for that
+        the incumbent equals, and ``infeasible`` says that there is none better. ``rows`` are
+        further conditions, which the incumbent must keep, as it must keep to all others.
         """
         if self.deadline.passed:
             return Run("unknown")  # even to state the model takes long, where it is large
@@ -161,9 +162,11 @@ class Search:
         while True:
             formulation, take = self.state(rows)
             objective = express(formulation, self.rules.table, measure) if measure else None
+            known = self.known_value(measure) if measure else None
+            if objective is not None and known is not None:
+                formulation.builder.add(objective <= known - 1)
             while True:
-                hint = None if self.incumbent is None else self.hint(take)
-                result = run(formulation.builder, objective, self.deadline, hint, effort)
+                result = run(formulation.builder, objective, self.deadline, self.hint(take), effort)
                 if not result.solution:
                     return result
                 found = [0] * len(self.classes)
@@ -173,7 +176,6 @@ class Search:
                     break
                 self.cut.append(found)
                 self.cut_off(formulation, take, found)
-            known = self.known_value(measure) if measure else None
             value = self.value(measure, found) if measure else 0
             kept = all(self.value(limited, found) <= most for limited, most in self.limits.items())
             if kept and (known is None or value < known):
@@ -245,9 +247,11 @@ class Search:
     def hint(self, take: Mapping[int, int]) -> Mapping[int, int] | None:
         """Return how many the incumbent takes of each class, by the variables of the model.
 
-        A subclass may return ``None``: the solver then starts without a hint.
+        ``None`` where there is none, or a subclass wants the solver to start without a hint.
         """
-        return {index: self.answer[k] for k, index in take.items()}
+        if self.incumbent is None:
+            return None
+        return {index: self.incumbent[k] for k, index in take.items()}
 
 
 def bind(search: Search, profile: Profile) -> None:
