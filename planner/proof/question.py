@@ -404,8 +404,10 @@ class Question:
         first, *others = step.of
         if others:
             # Sums of the planner's own are of classes alike, each class in one: a box that knew any
-            # number would be written down with all of them, part by part.
-            if len(box.sums) > 2 * (box.most.size + len(self.ranges(box))):
+            # number would be written down with all of them, part by part. Rounded ones have a bound
+            # of their own.
+            sums = sum(not name.startswith(ROUNDED) for name in box.sums)
+            if sums > 2 * (box.most.size + len(self.ranges(box))):
                 raise ValueError("there are more sums than classes and quantities")
             return box.summing(step.of, step.most)
         return box.at_most(first, step.most), box.at_least(first, step.most + 1)

@@ -148,9 +148,9 @@ def _head(audit: Audit) -> Iterator[Fact]:
         names = ", ".join(f"{title} ({count:,})" for title, count in sorted(missing.items()))
         left_out = f"{plural(summary.conditional, 'case')} not counted: {names}"
         yield Fact("Not modelled", Cell(left_out, tone="warn"))
-    turns = Counter(case.turn for case in audit.cases if case.turn != "next")
+    turns = Counter[Turn](case.turn for case in audit.cases if case.turn != "next")
     if turns:
-        found = (f"{TURNS[one]} {_in_cases(turns[one], summary.cases)}" for one in sorted(turns))
+        found = (f"{TURNS[one]} {_in_cases(turns[one], summary.cases)}" for one in turns)
         yield Fact("Turn", Cell(f"its own answer is {', '.join(found)}"))
     yield Fact("Infeasible", Cell(f"{summary.infeasible:,} proved"))
     for one in summary.verdicts:

@@ -5,10 +5,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
-from planner.plan.proof import Rounding
+from planner.plan.proof import CountSplit, Rounding
 from planner.proof.box import Box, Row, rounded_sum
-from planner.proof.question import Question
+from planner.proof.question import ROUNDED, Question
 from planner.solver.deadline import Deadline
 from planner.solver.proving.grow import Before, Effort, _Growth
 from tests.conftest import TEST_ALL
@@ -134,6 +135,17 @@ def test_trees_of_small_states_with_rounded_sums() -> None:
             assert list(faults(question, grown.steps)) == []
             rounded += sum(isinstance(step, Rounding) for step in grown.steps)
     assert rounded > SEEDS // 50
+
+
+def test_rounded_rows_leave_room_for_sums() -> None:
+    """Of few classes there are few sums, and up to a hundred rounded rows besides."""
+    question = next(
+        one for seed in range(SEEDS) for one, _ in asked(seed) if one.root.most.size > 1
+    )
+    rounded = {f"{ROUNDED}{number}": row([1], 0) for number in range(100)}
+    full = replace(question.root, sums=rounded)
+    for part in question.parts(full, CountSplit(of=(0, 1), most=1)):
+        assert part.sums.keys() > rounded.keys()
 
 
 @pytest.mark.parametrize(
