@@ -118,9 +118,9 @@ class Workloads(Sequence[Workload]):
 
     def without(self, keys: Container[str]) -> Workloads:
         """Return the workloads without those of the given keys."""
-        return self.at([place for place, key in enumerate(self.keys) if key not in keys])
+        return self.chosen([place for place, key in enumerate(self.keys) if key not in keys])
 
-    def at(self, places: Sequence[int] | NDArray[np.int64]) -> Workloads:
+    def chosen(self, places: Sequence[int] | NDArray[np.int64]) -> Workloads:
         """Return the workloads at some places, in their order."""
         return self._changed(Workloads(), np.asarray(places, dtype=np.int64))
 
@@ -265,7 +265,7 @@ class Workloads(Sequence[Workload]):
         totals: dict[str, dict[Place, int]] = {name: {} for name in queues}
         # Most workloads of a queue hold the same: each amount is looked up only once.
         found, counts = np.unique(pairs[columns.holds_quota], return_counts=True)
-        for pair, count in zip(found.tolist(), counts.tolist(), strict=True):
+        for pair, count in zip(map(int, found), counts.tolist(), strict=True):
             queue, number = divmod(pair, len(columns.holdings))
             total = totals.get(columns.queues[queue])
             if total is None:

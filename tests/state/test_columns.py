@@ -76,7 +76,7 @@ def test_columns_of_a_dump(at_once: int, monkeypatch: pytest.MonkeyPatch) -> Non
 def changed(state: State) -> Sequence[Workloads]:
     """Return the workloads of a state after changes of all kinds."""
     workloads = state.workloads
-    new = read_state(size=12).workloads.at([9, 10])
+    new = read_state(size=12).workloads.chosen([9, 10])
     later = workloads.apply(Changes(new, [workloads[0]], ["ns/w2"]))
     return (
         later,

@@ -145,9 +145,9 @@ class Keeper:
         changed = [at for at, key in enumerate(found.keys) if key in known]
         added = [at for at, key in enumerate(found.keys) if key not in known]
         gone = [key for key, one in new.items() if one is None and key in known]
-        for some in (workloads.at([known[key] for key in new if key in known]), found):
+        for some in (workloads.chosen([known[key] for key in new if key in known]), found):
             self.touched.update(self._queues_of(some))
-        changes = Changes(found.at(added), found.at(changed), gone)
+        changes = Changes(found.chosen(added), found.chosen(changed), gone)
         self.state = self.state.apply(changes, max(self.now, self.state.now))
 
     def over(self) -> Iterator[tuple[str, Episode]]:
