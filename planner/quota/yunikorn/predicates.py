@@ -116,10 +116,11 @@ class Demand:
         if name not in self._lacks:
             node = self._placed.nodes.get(name)
             is_open = node is not None and self._is_eligible(node) and self._is_welcome(node)
-            self._lacks[name] = [*self._lacking(name)] if is_open else None
+            found = (*self._ports_taken(name), *self._room_lacking(name)) if is_open else None
+            self._lacks[name] = found
         return self._lacks[name]
 
-    def _lacking(self, name: str) -> Iterator[Lack]:
+    def _ports_taken(self, name: str) -> Iterator[Lack]:
         wanted = [*_ports(self._pod)]
         held = {
             uid: 1
@@ -128,6 +129,8 @@ class Demand:
         }
         if held:
             yield Lack(_PORTS, len(held), held)
+
+    def _room_lacking(self, name: str) -> Iterator[Lack]:
         allocatable = units(self._placed.nodes[name].status.allocatable)
         requests = {uid: self._placed.request(pod) for uid, pod in self._placed.on[name].items()}
         for t, asked in self._placed.request(self._pod).items():
