@@ -110,7 +110,7 @@ def labelled_cell(label: Label, value: object) -> Cell:
     if label.said:
         said, tone = label.said[value]
         return Cell(said, tone=tone)
-    if value in (None, "", ()):
+    if value in (None, "") or (value == () and label.role != "count"):
         return NONE
     tone = label.tones.get(value, "")
     if isinstance(value, bool):

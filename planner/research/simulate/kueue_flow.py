@@ -263,7 +263,7 @@ def left_out(state: State, snapshot: Snapshot, known: Sequence[Uncovered]) -> It
         return
     found = [
         f"Workload {one.key}"
-        for one in state.workloads.unusual()
+        for one in state.workloads
         if one.needs_second_pass or one.status.unhealthy_nodes
     ]
     found += [

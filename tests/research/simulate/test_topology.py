@@ -4,11 +4,13 @@ import gzip
 import json
 from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+import planner
 from planner.errors import UnsupportedError
 from planner.objective.profiles import PROFILES
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
@@ -139,7 +141,7 @@ def test_of_cohorts_on_the_same_nodes_only_the_own_one_is_woken() -> None:
     assert [one.kind for one in both.timeline] == ["finished", "finished", "admitted"]
 
 
-def test_what_is_not_placed_is_said() -> None:
+def test_what_is_not_placed_is_said(tmp_path: Path) -> None:
     parts = [*SPLIT, *room(within="Never"), *asks(4)]
     (missing,) = simulate(state_of(TREE, room(), asks(4))).coverage
     assert (missing.feature, "second passes" in missing.evidence) == ("topology", False)
@@ -149,6 +151,9 @@ def test_what_is_not_placed_is_said() -> None:
             one["status"] = {**one["status"], "unhealthyNodes": [{"name": "n1"}]}
     (missing,) = went(failed).coverage
     assert (missing.feature, missing.objects) == ("topology", ("Workload ns/w1",))
+    path = tmp_path / "cluster.json"  # whose workloads are kept as text
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*TREE, *failed]}))
+    assert missing in simulate(planner.read(str(path))).coverage
     told(missing.evidence)
     delayed = [{**one} for one in parts]
     for one in delayed:
