@@ -27,7 +27,7 @@ def running(state: State) -> Iterator[Running]:
     columns = state.workloads.columns
     priorities = effective_priorities(columns, state.configuration).tolist()
     for at in np.flatnonzero(columns.holds_quota).tolist():
-        key, queue = columns.key[at], columns.queues[columns.admitted_by[at]]
+        key, queue = columns.key[at], columns.queues[int(columns.admitted_by[at])]
         yield Running(key, key, queue, priorities[at])
 
 

@@ -127,12 +127,10 @@ class Joint:
                 rules.refuse |= {e}
             else:
                 rules.admit |= {e}
-                outcome: Outcome = "infeasible"
-                if self.modelled:
-                    trial = self.search.fork()
-                    # A set cut off here may be lawful if others are admitted.
-                    trial.incumbent, trial.cut, trial.deadline = None, [], until.half()
-                    outcome = find_any(trial)
+                trial = self.search.fork()
+                # A set cut off here may be lawful if others are admitted.
+                trial.incumbent, trial.cut, trial.deadline = None, [], until.half()
+                outcome: Outcome = find_any(trial) if self.modelled else "infeasible"
                 if outcome == "optimal":
                     self.search.incumbent = trial.incumbent
                     steps = self.rules.steps(self.search.classes.take(self.search.answer)) or ()
