@@ -160,7 +160,7 @@ class _Turns:
             which = self._which_last(leaf)
             return Linear({one: n for one, n in zip(which, held.tolist(), strict=True) if n})
         # By size and not by class: which of the victims of one size is last does not matter.
-        literals = {builder.new_bool(): size for size in np.unique(held[held > 0]).tolist()}
+        literals = {builder.new_bool(): size for size in sorted({*held[held > 0].tolist()})}
         for literal, size in literals.items():
             of_size = [formulation.take[k] for k in classes[held == size].tolist()]
             builder.add(Linear(dict.fromkeys(of_size, 1)) >= variable(literal))

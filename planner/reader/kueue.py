@@ -132,7 +132,8 @@ def _absent_queues(
     and localqueue_controller.go, Reconcile.
     """
     known, columns = {"", *(queue.name for queue in objects["ClusterQueue"])}, workloads.columns
-    used: list[int] = np.unique(columns.admitted_by[columns.holds_quota]).tolist()
+    # By counts: `np.unique` would load masked arrays, a fortieth of the time of a small plan.
+    used = np.flatnonzero(np.bincount(columns.admitted_by[columns.holds_quota])).tolist()
     held = {columns.queues[number] for number in used} - known
     named = {one.spec.cluster_queue for one in objects["LocalQueue"] if one.is_active} - known
     notes = []

@@ -263,7 +263,7 @@ def lawful(setting: Setting) -> Holders:
     usage, tree, going = setting.snapshot.usage, setting.snapshot.tree, setting.candidates
     # Off the path the request does not count, so the plain usage is the one that shares look at.
     over = np.zeros(len(tree.nodes), dtype=np.bool_)
-    for queue in np.unique(going.columns.queue).tolist():
+    for queue in sorted({*going.columns.queue.tolist()}):
         side = setting.side(queue)
         over[queue] = not any(usage.within_nominal(node, tree.known[node]) for node in side)
     return going.at(np.flatnonzero(over[going.columns.queue]))

@@ -367,7 +367,7 @@ class Frame:
             held = self.held(t).astype(missing.dtype, copy=False) * box.most
             np.add.at(freed, self.node[on], held[on])
             enough &= freed >= missing
-        for node in np.unique(self.node[box.least > 0]).tolist():  # all victims are on the host
+        for node in sorted({*self.node[box.least > 0].tolist()}):  # all victims are on the host
             enough &= numbers == node
         found: set[int] = set(np.flatnonzero(enough).tolist())
         # One node with room is enough for all such nodes: for each the same sets are legal.

@@ -221,7 +221,7 @@ class YuniKornRules(Frame):
         That is, after >= min(guaranteed, used) with after = used - victims + ask. Where all
         candidates together hold no more than permitted there is no row.
         """
-        present = {int(leaf) for leaf in np.unique(self.queue[mine])}
+        present = {*self.queue[mine].tolist()}
         queues = {step.path: step for leaf in sorted(present) for step in self.leaves[leaf].lineage}
         for queue in queues.values():
             classes = self.inside(mine, queue) if queue.guaranteed else mine[:0]
@@ -261,7 +261,7 @@ class YuniKornRules(Frame):
         if not victims:
             return "YK-10, YK-13: nobody goes"
         # The node that the set is for: what is freed beyond the need is counted there.
-        own, host = np.unique(self.node[box.least > 0]).tolist(), self.anywhere
+        own, host = sorted({*self.node[box.least > 0].tolist()}), self.anywhere
         if len(own) == 1 and own[0] != NOWHERE:
             here = self.case(own[0], victims)
             host = host if any(room_faults(here, self.cluster.nodes[own[0]])) else own[0]
