@@ -119,24 +119,86 @@ def nominal_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
             yield name, Row(own, frame.held(fr)[own], missing)
 
 
+def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, Row]]:
+    """KQ-07, FS-06: yield what victims below a node off the path hold at most.
+
+    ``most`` bounds the victims of each class: (K,). With several fr there is a quantity z for
+    each, at least one of them 1: with z = 1 the victims hold at most what there is room for, with
+    z = 0 at most what all candidates hold.
+    """
+    watched, name = frame.watched[node], frame.name(node)
+    if len(watched) == 1:
+        yield from stays_over(frame, node, watched[0], most)
+        return
+    some: dict[str, int] = {}
+    rows: dict[str, Row] = {}
+    for fr in watched:
+        room = room_in(frame, node, fr)
+        below = frame.counting(node, fr, room)
+        held, left = frame.held(fr)[below], most[below]
+        # In units that all amounts are multiples of a linear program finds far better bounds.
+        unit = max(1, int(np.gcd.reduce(held)))
+        held = held // unit
+        # The node need be over only until its last victim goes, which is at most as large as this.
+        room = room // unit + int(held[left > 0].max(initial=0))
+        total = sum_of_products(held, left)
+        if total <= room:
+            return  # whatever the victims, the node stays over in this fr
+        witness = f"{frame.tree.frs[fr]} over at {name}"
+        frame.ranges[witness] = 0, 1
+        some[witness] = 1
+        rows[witness] = Row(below, -held, -total, {witness: room - total})
+    yield from rows.items()
+    yield some_over(frame, node), Row(_NOBODY, _NOBODY, 1, some)
+
+
+def some_over(frame: Frame, node: int) -> str:
+    """Return the name of the row that asks that a node stays over its quota in some fr."""
+    return f"some over at {frame.name(node)}"
+
+
 def room_in(frame: Frame, node: int, fr: int) -> int:
     """Return how much may be freed at a node so that it stays over its quota."""
     return frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
 
 
-def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tuple[str, Row]]:
-    """KQ-07, FS-06: yield the row of a node that stays over its quota in fr until its last victim.
+SIZES: Final = 40
+"""Different sizes of victims up to which each size has a quantity of its own."""
 
-    All victims but the last hold at most the excess less one, and the last at most what the largest
-    does; ``most`` bounds the victims of each class: (K,). Only victims count of whom nodes between
-    take up nothing.
+
+def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tuple[str, Row]]:
+    """Yield the rows of a node that is over its quota in a given fr until its last victim goes.
+
+    All victims but that one hold at most the excess less one. For the size s of that one there are
+    quantities last_s, each at most 1 and at most the number of victims of size s, and together at
+    most 1:
+
+        sum(held * x) - sum(s * last_s) <= excess - 1
+
+    all in units of their common divisor, as a bound is as good in whole units, and in a linear
+    program far better. Only victims count of whom nodes between take up nothing.
     """
-    room = room_in(frame, node, fr)
+    room, what = room_in(frame, node, fr), f"{frame.tree.frs[fr]} of {frame.name(node)}"
     below = frame.counting(node, fr, room)
     held = frame.held(fr)[below]
-    room += int(held[most[below] > 0].max(initial=0))
-    if sum_of_products(held, most[below]) > room:
-        yield f"excess {frame.tree.frs[fr]} of {frame.name(node)}", Row(below, -held, -room)
+    unit = max(1, int(np.gcd.reduce(held)))
+    held, room = held // unit, room // unit
+    sizes = sorted({*held[(most[below] > 0) & (held > 0)].tolist()})
+    if sum_of_products(held, most[below]) <= room + max(sizes, default=0):
+        return
+    # One size for all of them keeps fewer quantities: the largest permits the most, so the row
+    # holds whichever victim is the last.
+    if len(sizes) > SIZES:
+        yield f"excess {what}", Row(below, -held, -room - sizes[-1])
+        return
+    last = {f"last {size} {what}": size for size in sizes}
+    frame.ranges.update(dict.fromkeys(last, (0, 1)))
+    yield f"excess {what}", Row(below, -held, -room, last)
+    # At most one, not one: the last victim may hold nothing of this, and then all of them count.
+    yield f"one last {what}", Row(_NOBODY, _NOBODY, -1, dict.fromkeys(last, -1))
+    for name, size in last.items():
+        these = below[held == size]
+        yield name, Row(these, np.ones_like(these), 0, {name: -1})
 
 
 ROUNDING: Final = 2**48

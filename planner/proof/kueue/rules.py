@@ -20,6 +20,7 @@ from planner.proof.box import Box, Row, numbered
 from planner.proof.claims import Claims
 from planner.proof.kueue.frame import Frame, variants
 from planner.proof.kueue.inequalities import (
+    excess_rows,
     fit_rows,
     may_dominate,
     nominal_rows,
@@ -159,9 +160,8 @@ class KueueRules(Frame):
         if not any(self.setting.attempts):  # the only one does not borrow
             yield from nominal_rows(self)
         for node in self.side_nodes:
-            # Of several flavor-resources the split ``over`` says in which it stays over.
-            if len(self.watched[node]) == 1 and most[self.below[node]].any():
-                yield from stays_over(self, node, self.watched[node][0], most)
+            if self.watched[node] and most[self.below[node]].any():
+                yield from excess_rows(self, node, most)
         yield from self.rooms.fixed_rows()
 
     @cached_property

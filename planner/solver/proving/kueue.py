@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from planner.plan.proof import CaseSplit
 from planner.proof.box import Box
 from planner.proof.kueue import KueueRules
-from planner.proof.kueue.inequalities import may_dominate, room_in
+from planner.proof.kueue.inequalities import may_dominate, room_in, some_over
 from planner.proof.kueue.rules import stuck
 from planner.quota.classes import IntArray
 from planner.solver.proving.program import FRACTION, Suggestion
@@ -29,10 +29,10 @@ def cases(
         return CaseSplit(split="domain", at=group), None
     if found is None:
         return None, None
-    far = _far_over(rules, box, found)
-    if far is not None:
-        touched = far in rules.touched(box)
-        return CaseSplit(split="over" if touched else "below", at=rules.name(far)), None
+    priced = _priced_over(rules, box, found)
+    if priced is not None:
+        touched = priced in rules.touched(box)
+        return CaseSplit(split="over" if touched else "below", at=rules.name(priced)), None
     point = found.point
     counts = np.clip(np.ceil(point - 0.5 + FRACTION).astype(np.int64), box.least, box.most)
     broken = stuck(rules, replace(box, least=counts, most=counts))
@@ -50,18 +50,22 @@ def cases(
     return case, rules.below[node]
 
 
-def _far_over(rules: KueueRules, box: Box, found: Suggestion) -> int | None:
+def _priced_over(rules: KueueRules, box: Box, found: Suggestion) -> int | None:
     """Return the node for which it is worth most to settle in what it stays over its quota.
 
-    While that is open no row bounds what its victims hold, and a point may take more than any of
-    the flavor-resources permits that it may be over in.
+    While that is open, what its victims hold is bounded by a mixture of all flavor-resources that
+    it may be over in, which bounds little. The multiplier of the row that asks for one of these
+    says what it is worth to settle them; where it says nothing, a point may still take more than
+    any of them permits.
     """
-    worth, dearest = FRACTION, None
+    worth, dearest = (0.0, FRACTION), None
     for node in rules.side_nodes:
-        if node not in box.over and len(rules.watched[node]) > 1:
-            beyond = min(_beyond(rules, box, node, fr, found) for fr in rules.watched[node])
-            if beyond > worth:
-                worth, dearest = beyond, node
+        if node in box.over or len(rules.watched[node]) <= 1:
+            continue
+        price = found.multipliers.get(some_over(rules, node), 0.0)
+        beyond = min(_beyond(rules, box, node, fr, found) for fr in rules.watched[node])
+        if (price, beyond) > worth:
+            worth, dearest = (price, beyond), node
     return dearest
 
 
