@@ -117,7 +117,7 @@ def _worth(question: Question, box: Box, found: Suggestion) -> IntArray:
     for name, multiplier in found.multipliers.items():
         row = rows[name]
         amounts = np.where(free[row.classes], row.amounts, 0).astype(float)
-        if np.unique(amounts).size <= MANY:
+        if len({*amounts.tolist()}) <= MANY:
             worth[row.classes] += multiplier * amounts
     # Doubles that are equal but for their last digits.
     relative = np.round(worth / (np.abs(worth).max(initial=0.0) or 1.0), 9)
