@@ -8,7 +8,7 @@ off (docs/design/solver.md §4, §6, §9, §10; or-tools issues 5274, 5293). The
 ``auto_detect_greater_than_at_least_one_of``, learns clauses that rows with coefficients from 2^31
 do not imply, so that a solution was called an optimum and was none: it is off, too
 (docs/design/solver.md §13). What a claim says is proved by trees alone, and the verifier judges
-each set that is found.
+each plan; under Kueue it judges each set that is found on the way, too.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ def _minimise(
     # A bound that is not the value of its own solution is no optimum, and one above it is wrong.
     value = objective.value(solution)
     optimal = response.status == cp.CpSolverStatus.OPTIMAL and bound == value
-    lowest = builder.bounds(objective)[0]
-    bound = bound if bound <= value else lowest
+    if bound > value:
+        bound = builder.bounds(objective)[0]
     return Run("optimal" if optimal else "feasible", solution, bound)
 
 

@@ -23,6 +23,8 @@ Text = Any
 Place = tuple[str, str]
 """A flavor and a resource; the flavor is empty where a resource has none."""
 
+NUMBERED: Final = range(4, 7)
+"""The places of the columns that are numbers of values: those of the last three fields."""
 SOME: Final = 1000
 """How many workloads are read together: the values of one are still in the processor's cache."""
 
@@ -177,7 +179,7 @@ class Columns(NamedTuple):
         ``places`` has the place of each among these and, behind them, the new ones: (M,).
         """
         columns: list[Any] = [*map(np.concatenate, zip(self[:-3], new[:-3], strict=True))]
-        for at, (before, after) in enumerate(zip(self[-3:], new[-3:], strict=True), start=4):
+        for at, before, after in zip(NUMBERED, self[-3:], new[-3:], strict=True):
             columns[at][len(self.key) :] += len(before)
             used, numbers = np.unique(columns[at][places], return_inverse=True)
             # What nobody has any more goes: a state may change for weeks.
@@ -185,7 +187,7 @@ class Columns(NamedTuple):
             again = [known.setdefault(every[number], len(known)) for number in used.tolist()]
             columns[at] = np.array(again, dtype=np.int32)[numbers]
             columns.append(tuple(known))
-        for at in {*range(len(_KINDS))} - {4, 5, 6}:
+        for at in {*range(len(_KINDS))} - {*NUMBERED}:
             columns[at] = columns[at][places]
         return Columns(*columns)
 
@@ -206,7 +208,7 @@ class Reading:
         """Turn the rows into columns."""
         size = len(self.rows)
         fields: list[Any] = [*zip(*self.rows, strict=True)] or [()] * len(Row._fields)
-        for at, known in enumerate(self._values, start=4):
+        for at, known in zip(NUMBERED, self._values, strict=True):
             fields[at] = [known.setdefault(value, len(known)) for value in fields[at]]
         fields.append([not one for one in map(isinstance, fields[2], repeat(Workload))])
         # What numpy would take for an array itself, such as text, is one value.

@@ -3,7 +3,6 @@
 import copy
 import gzip
 import json
-import math
 import os
 import pickle
 import random
@@ -15,7 +14,6 @@ from typing import Any, Self
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from msgspec.structs import astuple
 from pydantic import BaseModel, model_validator
 
 import planner
@@ -30,12 +28,12 @@ from planner.reader.structs import struct_of
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.state import parse_time
 from planner.state.kueue import Changes, State, Workloads
-from planner.state.kueue_columns import Row
 from planner.state.kueue_workload import REPLACEMENT_FOR
 from tests.cluster import KUEUE, at, pending, queue, running
 from tests.conftest import ROOT, TEST_ALL
 from tests.fuzz import octets, structure
 from tests.recorded import path_of
+from tests.state.rows import check_row
 from tests.told import told
 
 FILES = ("edge", "flavors", "classical-hier", "small-edge", "fair-flat", "preempted", "reclaimable")
@@ -100,19 +98,9 @@ def agree(data: bytes) -> State | None:
         assert quick == slow
         return None
     assert quick == slow
-    known = quick.workloads.columns
-    assert known.key.tolist() == slow.workloads.keys
+    assert len(quick.workloads) == len(slow.workloads)
     for place, whole in enumerate(slow.workloads):
-        # What the text was read into is what its object says.
-        expected = Row.of(whole)
-        for name in ("uid", "remarks", "priority", "boost", "evicted", "holds_quota", "is_pending"):
-            assert getattr(known, name)[place] == getattr(expected, name)
-        for name in ("created_s", "reserved_s", "started_s"):
-            value, said = getattr(known, name)[place], getattr(expected, name)
-            assert math.isnan(value) if said is None else value == said
-        assert known.local_queues[known.local_queue[place]] == expected.local_queue
-        assert known.queues[known.admitted_by[place]] == expected.admitted_by
-        assert astuple(known.holdings[known.held[place]]) == astuple(expected.held)
+        check_row(quick.workloads.columns, place, whole)
     queues = {one.name for one in slow.cluster_queues}
     assert [*quick.workloads.held_in(queues)] == [*slow.workloads.held_in(queues)]
     left_out = {name: {("default", "cpu"), ("a100", "nvidia.com/gpu")} for name in queues}

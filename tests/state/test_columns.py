@@ -1,7 +1,6 @@
 """The columns of a state say of each workload what it says itself, however the state came about."""
 
 import json
-import math
 import pickle
 from collections.abc import Sequence
 from io import StringIO
@@ -9,17 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from msgspec.structs import astuple
 
 from planner.errors import SchemaError
 from planner.reader import kueue_collect, read
 from planner.state import kueue_columns
 from planner.state.kueue import Changes, State, Workload, Workloads
-from planner.state.kueue_columns import Row
 from planner.state.kueue_topology import HOST, TopologyAssignment
 from planner.state.kueue_workload import NEVER
 from tests.cluster import NOW, pending, queue, running
 from tests.reference.topology.racks import node, pod, runs, state_of, topology
+from tests.state.rows import check_row
 
 
 def read_state(*, size: int = 9) -> State:
@@ -42,20 +40,16 @@ def read_state(*, size: int = 9) -> State:
 def check(workloads: Workloads) -> None:
     """Compare the columns with the workloads, which are looked at one by one."""
     columns = workloads.columns
-    for values, numbers in zip(columns[-3:], columns[4:7], strict=True):
+    numbered: Sequence[tuple[Any, Sequence[object]]] = (
+        (columns.local_queue, columns.local_queues),
+        (columns.admitted_by, columns.queues),
+        (columns.held, columns.holdings),
+    )
+    for numbers, values in numbered:
         assert {*numbers.tolist()} == {*range(len(values))}, "no value is without a workload"
     for place, one in enumerate(workloads):
         assert columns.is_text[place] != isinstance(columns.source[place], Workload)
-        row = Row.of(one)
-        for name in ("key", "uid", "remarks", "priority", "boost", "evicted"):
-            assert getattr(columns, name)[place] == getattr(row, name)
-        assert (columns.holds_quota[place], columns.is_pending[place]) == row[-2:]
-        for name in ("created_s", "reserved_s", "started_s"):
-            value, said = getattr(columns, name)[place], getattr(row, name)
-            assert math.isnan(value) if said is None else value == said
-        assert columns.local_queues[columns.local_queue[place]] == row.local_queue
-        assert columns.queues[columns.admitted_by[place]] == row.admitted_by
-        assert astuple(columns.holdings[columns.held[place]]) == astuple(row.held)
+        check_row(columns, place, one)
     assert [one.key for one in workloads.pending()] == [o.key for o in workloads if o.is_pending]
 
 

@@ -136,8 +136,7 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
         room = room_in(frame, node, fr)
         below = frame.counting(node, fr, room)
         held, left = frame.held(fr)[below], most[below]
-        # In units that all amounts are multiples of a linear program finds far better bounds.
-        unit = max(1, int(np.gcd.reduce(held)))
+        unit = unit_of(held)
         held = held // unit
         # The node need be over only until its last victim goes, which is at most as large as this.
         room = room // unit + int(held[left > 0].max(initial=0))
@@ -150,6 +149,15 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
         rows[witness] = Row(below, -held, -total, {witness: room - total})
     yield from rows.items()
     yield some_over(frame, node), Row(_NOBODY, _NOBODY, 1, some)
+
+
+def unit_of(held: IntArray) -> int:
+    """Return the common divisor of amounts, 1 if all are zero.
+
+    Whatever several victims hold together is a multiple of it: a bound is as good in whole units,
+    and in a linear program far better.
+    """
+    return max(1, int(np.gcd.reduce(held)))
 
 
 def some_over(frame: Frame, node: int) -> str:
@@ -175,13 +183,12 @@ def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tup
 
         sum(held * x) - sum(s * last_s) <= excess - 1
 
-    all in units of their common divisor, as a bound is as good in whole units, and in a linear
-    program far better. Only victims count of whom nodes between take up nothing.
+    all in units of their common divisor. Only victims count of whom nodes between take up nothing.
     """
     room, what = room_in(frame, node, fr), f"{frame.tree.frs[fr]} of {frame.name(node)}"
     below = frame.counting(node, fr, room)
     held = frame.held(fr)[below]
-    unit = max(1, int(np.gcd.reduce(held)))
+    unit = unit_of(held)
     held, room = held // unit, room // unit
     sizes = sorted({*held[(most[below] > 0) & (held > 0)].tolist()})
     if sum_of_products(held, most[below]) <= room + max(sizes, default=0):

@@ -79,10 +79,8 @@ def pod_set_holdings(held: Held, configuration: Configuration) -> tuple[PodSetHo
     spec, found = dict(held.counts), list[PodSetHolding]()
     for name, said, flavors, resources, nano in held.assigned:
         count = spec.get(name, 0) if said is None else said
-        after, amounts = (
-            left.get(name, 0),
-            dict(zip(resources, map(exact.units, nano, resources), strict=True)),
-        )
+        after = left.get(name, 0)
+        amounts = dict(zip(resources, map(exact.units, nano, resources), strict=True))
         # Divided first, as in Kueue: the remainder is lost. A count of 0 is no divisor, though in
         # older releases the count that is left may be negative, and so below it.
         if after < count and count != 0:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -48,17 +49,15 @@ def least_evictions(
 
     For each resource alone: how many slots a workload adds at most on the leaves that qualify.
     """
-    asked = wanted.workers.amounts.items()
     if any(column is None for column, _ in columns(wanted.tree, wanted.workers.amounts)):
         return None
-    usable, most = [leaf for leaf, ok in enumerate(wanted.qualified) if ok], 0
-    for name, one in ((name, one) for name, one in asked if one):
+    ok, most = wanted.qualified, 0
+    for name, one in _asked(wanted.workers):
         column, count = wanted.tree.column_of[name], 0
         lacking = wanted.slices * wanted.aim.size
-        lacking -= sum(max(0, rows[leaf][column]) // one for leaf in usable)
+        lacking -= sum(max(0, row[column]) // one for row in compress(rows, ok))
         gains = (
             sum(-(-there.get(name, 0) // one) for leaf, there in each.freed.items() if ok[leaf])
-            for ok in (wanted.qualified,)
             for each in running
         )
         for gain in sorted(gains, reverse=True):

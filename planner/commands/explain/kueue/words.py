@@ -71,10 +71,7 @@ def _holds_nothing(problem: Problem, position: int) -> str:
 @OF_WORKLOAD.of(laws.KQ_WITHIN_CLUSTER_QUEUE, laws.FS_WITHIN_CLUSTER_QUEUE)
 def _not_of_its_own(problem: Problem, position: int) -> str:
     policy, mine = problem.policy.within_cluster_queue, problem.preemptor_priority
-    text, its = (
-        f"withinClusterQueue of {_own(problem)} is {policy}",
-        int(problem.priority[position]),
-    )
+    text, its = f"withinClusterQueue of {_own(problem)} is {policy}", problem.priority[position]
     if policy == "Never":
         return text
     if its > mine:
