@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from planner.errors import ParseError, SchemaError
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item, Kind
-from planner.reader.kueue_kinds import CONFIG, KINDS, WORKLOAD
+from planner.reader.kueue_kinds import CONFIG, KINDS, WORKLOAD, refuse_other_case
 from planner.reader.kueue_release import Labelled
 from planner.reader.kueue_rows import quick_row
 from planner.reader.kueue_versions import as_served
@@ -30,7 +30,10 @@ _INSTALLED: Final = frozenset(
 )
 """Kinds in Kueue's chart that are not read, but have labels that show the release."""
 
-_NAMES: Final = frozenset(name for _, name in KINDS)
+_NEWEST: Final = {
+    name: f"{group}/{kind.versions[-1]}".lstrip("/") for (group, name), kind in KINDS.items()
+}
+"""The newest apiVersion of each kind that is read."""
 _KUEUE_NAMES: Final = frozenset(name for group, name in KINDS if group == API_GROUP)
 
 
@@ -45,7 +48,7 @@ class Collection:
     """
 
     def __init__(self, *, keep_items: bool = False) -> None:
-        self.objects: dict[str, list[Any]] = {name: [] for name in _NAMES}
+        self.objects: dict[str, list[Any]] = {name: [] for name in _NEWEST}
         self.items: list[tuple[Kind, Item]] = []
         self.ignored: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
@@ -53,30 +56,26 @@ class Collection:
         self.workloads = Reading()
         self.newest: datetime | None = None
         self._keep_items = keep_items
-        self._places: dict[str, dict[str, tuple[str, Path]]] = {name: {} for name in _NAMES}
+        self._places: dict[str, dict[str, tuple[str, Path]]] = {name: {} for name in _NEWEST}
         self._first_error: tuple[Kind, Item, ValidationError] | None = None
         self._errors = 0
 
     def add(self, item: Item) -> None:
         """Check an object and keep it if its kind matters; otherwise count it."""
         name, api_version = str(item.value["kind"]), item.value.get("apiVersion")
+        refuse_other_case(item)
         if not isinstance(api_version, str) or not api_version:
-            if name in _NAMES:
-                group, newest = next(
-                    (g, k.versions[-1]) for (g, n), k in KINDS.items() if n == name
-                )
+            if name in _NEWEST:
                 none = api_version is None
                 problem = "has no apiVersion" if none else f"{shown(api_version)} is no apiVersion"
-                expected = f"{group}/{newest}".lstrip("/")
-                raise SchemaError(item.where, f"{_subject(name, item)}: {problem}", expected)
+                raise SchemaError(item.where, f"{_subject(name, item)}: {problem}", _NEWEST[name])
             self.ignored[plain(name)] += 1
             return
         group, _, version = api_version.rpartition("/")
         kind = KINDS.get((group, name))
         if kind is not None:
             if version not in kind.versions:
-                newest = f"{group}/{kind.versions[-1]}".lstrip("/")
-                self.notes[f"{name} of {plain(api_version)} was read as {newest}"] += 1
+                self.notes[f"{name} of {plain(api_version)} was read as {_NEWEST[name]}"] += 1
             self._keep(kind, item)
             if name == "Configuration":
                 self._note_labels(name, item)
@@ -182,7 +181,7 @@ class Collection:
             if CONFIG in str(text):  # other operators have a file of this name as well
                 raise
         for value in documents:
-            if isinstance(value, dict) and value.get("kind") == "Configuration":
+            if isinstance(value, dict) and str(value.get("kind")).lower() == "configuration":
                 group = str(value.get("apiVersion")).partition("/")[0]
                 if group == CONFIG:
                     self._note_labels("ConfigMap", item)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from planner.reader.items import Kind
+from planner.errors import SchemaError
+from planner.reader.items import Item, Kind
 from planner.reader.settings import TAKEN_AT
+from planner.reader.show import place, shown
 from planner.reader.source import Holds
 from planner.state import kueue_topology, pods, queues
 from planner.state.kueue import API_GROUP, Configuration, Workload
@@ -44,6 +46,30 @@ KINDS: Final[dict[tuple[str, str], Kind]] = {
         ("", Kind("Pod", kueue_topology.Pod, ("v1",), namespaced=True)),
     )
 }
+
+_SPELLED: Final = {
+    (group, f"{name}{end}".lower()): f"{name}{end}"
+    for group, name in (*KINDS, ("", "ConfigMap"), ("", ""))
+    for end in ("", "List")
+}
+"""How the kinds are written that are read, and lists of them, by the same in lower case."""
+_BY_NAME: Final = {name: written for (_, name), written in _SPELLED.items()}
+
+
+def refuse_other_case(item: Item) -> None:
+    """Raise ``SchemaError`` if an object is of a kind that is read, written in another case.
+
+    Kubernetes has no such kind. To pass over the object would end in a hint to look for it.
+    """
+    kind, version = str(item.value["kind"]), item.value.get("apiVersion")
+    meant = _BY_NAME.get(kind.lower())
+    if isinstance(version, str) and version:
+        meant = _SPELLED.get((version.rpartition("/")[0], kind.lower()))
+    if meant and meant != kind:
+        where, found = place(item.root, (*item.path, "kind")), f"{shown(kind)} is no kind"
+        hint = "kinds are told apart by upper and lower case: kubectl refuses such an object, too"
+        raise SchemaError(where, found, meant, hint)
+
 
 WORKLOAD: Final = KINDS[API_GROUP, "Workload"]
 API_OF_WORKLOADS: Final = tuple(f"{API_GROUP}/{version}" for version in WORKLOAD.versions)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from planner.errors import SchemaError
 from planner.reader.items import Item, items_of
-from planner.reader.kueue_kinds import CONFIG
+from planner.reader.kueue_kinds import CONFIG, refuse_other_case
 from planner.reader.parse import BOM, Document
 from planner.reader.show import plain
 from planner.reader.source import Holds
@@ -156,6 +156,7 @@ def _sorted(dump: Document, items: Sequence[Item]) -> YuniKornFiles:
         elif (group, kind) in kept:
             kept[group, kind].append(item)
         else:
+            refuse_other_case(item)
             ignored[plain(f"{kind}.{group}" if group else kind)] += 1
     if len(queues) > 1:
         names = [item.value.get("metadata") for item in queues]

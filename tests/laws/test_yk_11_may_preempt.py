@@ -66,6 +66,9 @@ def test_nobody_goes_for_an_ask_that_may_not_preempt(value: Json) -> None:
     court = Court(value)
     assert court.admitted() == {"n1": set()}
     assert court.admitted(without={"YK-11"}) == {"n1": {A}}
+    clash = planner.explain(state_of(value), "ask").clash
+    assert clash is not None
+    assert [law.law for law in clash.laws] == ["YK-11"]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +89,7 @@ def test_in_the_words_of_the_core(value: Json, said: str) -> None:
     plan, clash = planner.solve(made, "ask"), planner.explain(made, "ask").clash
     assert (plan.claim, plan.explanation.endswith(said)) == ("infeasible", True)
     assert clash is not None
-    assert said in [law.text for law in clash.laws if law.law == "YK-11"]
+    assert [(law.law, law.text) for law in clash.laws] == [("YK-11", said)]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from planner.commands.explain.record import LawInWords
 from planner.commands.explain.yunikorn.record import YuniKornShortfall
 from planner.laws import RULE_SETS, Law, Register
 from planner.laws import yunikorn as laws
-from planner.models.shared.builder import Builder
+from planner.models.shared.builder import Builder, Linear
 from planner.models.yunikorn.candidates import (
     At,
     Counting,
@@ -380,7 +380,12 @@ def stated(problem: YuniKornProblem, rules: str, without: set[str]) -> Builder:
             lacking=[{} for _ in nodes],
         )
     classes = build_classes(problem, eligible(problem, without), [])
-    return assemble(problem, classes, rules, spare="nobody", without=without).builder
+    builder = assemble(problem, classes, rules, spare="nobody", without=without).builder
+    if not (problem.may_preempt or laws.YK_MAY_PREEMPT.id in without):
+        # Whoever may not preempt at all has no plan, not even one without victims: YK-11 alone
+        # says so, and what a victim would free is beside the point.
+        builder.add(Linear({}) >= 1)
+    return builder
 
 
 def _forbidden(planning: YuniKornPlanning, law: Law) -> int:

@@ -124,15 +124,15 @@ CASES: dict[str, tuple[Json, set[str], set[str]]] = {
     ),
     "switched off": (
         switched_off(),
-        {"YK-08", "YK-11"},
+        {"YK-11"},
         {"partition/default.preemption.enabled=true"},
     ),
     "polite": (
         two_queues(*running(4), x={"allowPreemptOther": False}),
-        {"YK-08", "YK-11"},
+        {"YK-11"},
         {"ask/ask.allowPreemptOther=true"},
     ),
-    "only once": (two_queues(*running(4), triggeredPreemption=True), {"YK-08", "YK-11"}, set()),
+    "only once": (two_queues(*running(4), triggeredPreemption=True), {"YK-11"}, set()),
     # The low queue keeps what it is guaranteed: 4 of 4 in use.
     "others' guaranteed": (
         crowd(queue("low", guaranteed={"gpu": 4}), queue("high", guaranteed=HIGH)),

@@ -7,6 +7,7 @@ from functools import (
 )
 
 import pytest
+from msgspec.structs import replace
 
 import planner
 from planner.commands.explain.answer import Condition, alternative, count_optima, necessary
@@ -141,6 +142,9 @@ def test_clash_is_minimal_by_the_definition(laws: Laws) -> None:
         assert not has_plan(cluster, asking, clash), truth.id
         for law in clash:
             assert has_plan(cluster, asking, clash - {law}), (truth.id, clash, law)
+        # Whoever may not preempt at all needs no other law to have no plan.
+        refused = partial(stated, replace(problem, may_preempt=False), rules)
+        assert minimal_clash(in_drop_order(rules), refused, Deadline()) == ({"YK-11"}, True)
         seen.add(frozenset(clash))
         compared += 1
     assert compared >= 10 or not SMALL
