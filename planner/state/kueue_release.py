@@ -5,12 +5,10 @@ pkg/features/kube_features.go and pkg/config/validation.go ``LoadAndValidateFeat
 tags v0.15.0 to v0.19.2 and at ff69552e.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -26,151 +24,115 @@ KnownBy = Literal["given", "recorded", "image", "labels", "gates", "assumed"]
 labels of its chart, or the feature gates that are set; or not known, and the newest is assumed."""
 
 
-class Switch(NamedTuple):
-    """A rule that not all releases have.
+class Rules(Struct, frozen=True):
+    """The rules that not all releases have, and that change what the planner decides.
 
-    ``name`` is its field in ``Rules``. ``since`` has, for each series from 0.15 to 0.20, the first
-    patch with the rule; a dash for none.
+    Each has, for each series from 0.15 to 0.20, the first patch with the rule, a dash for none; its
+    number on the page docs/semantics/kueue-releases.md §2, and its source. The other rows of the
+    table there are feature gates, or belong to what is not modelled.
     """
 
-    name: str
-    since: Sequence[str]
-
-    def holds(self, minor: int, patch: int) -> bool:
-        """Say whether a release has the rule."""
-        first = self.since[minor - min(_LAST)]
-        return first != "-" and patch >= int(first)
-
-
-# Two lines a rule: its name, its number on the page, its source, its first patch in each series;
-# then the rule in words.
-_SWITCHES: Final = """
-preference_as_named       1    #9464                             - 2 0 0 0 0
-    the two preferences of flavorFungibility mean what they are called, not the other one
-borrowing_by_request      4    #10149                            8 5 0 0 0 0
-    fair sharing orders entries by whether they borrow of what they ask for
-prunes_by_borrowing       5    #9738                             - - 0 0 0 0
-    fair sharing leaves out queues that do not borrow, not those whose share is 0
-searches_without_cohort   6    #10891                            - - - 0 0 0
-    fair sharing ends its search in a ClusterQueue without a cohort, instead of crashing
-no_candidates_last        9    #13616                            - - - 5 1 0
-    a flavor in which nobody can be preempted ranks below every other that is left
-own_label_keys            10   #12449                            - - 6 2 0 0
-    a selector is held against the label keys of the flavor itself, not of its whole group
-skips_undeclared_zero     11   #8241                             - 0 0 0 0 0
-    a request of 0 for a resource that the ClusterQueue does not cover is skipped
-drops_zero_requests       11b  #8863                             - - 0 0 0 0
-    requests of 0 play no part in the search for victims
-pods_outside_search       12   #10485                            - - - 0 0 0
-    the search for victims does not count pods, a quota on which is then starved for
-saturates                 14   #11156                            - - - 0 0 0
-    a quota can be Unlimited, and sums stop at the largest number instead of wrapping around
-saturates_wanted          14   #11137                            - 8 3 0 0 0
-    what podsets ask for together stops at the largest number where it is tested
-saturates_requests        14   #14113                            - - - 5 1 0
-    a request or recorded usage of more than the largest number counts as that number
-clamps_reclaimable        27a  #13178                            - - 7 3 0 0
-    no more pods are reclaimed than there are, so that nothing is used below 0
-frees_finished            23   #8919                             4 1 0 0 0 0
-    finished and deactivated workloads give their quota back at once
-reads_pod_level           27b  #12334                            - - 7 3 0 0
-    requests for a whole pod are read as Kubernetes means them
-floors_requests           27b  #12838                            - - - 5 1 0
-    a request of less than nothing counts as 0
-multiplies_transformed    26   #7599                             - 0 0 0 0 0
-    multiplyBy of a resource transformation is obeyed
-transforms_exactly        26   #12953                            - - 7 3 0 0
-    resource transformations multiply exact amounts, not those rounded up to whole units
-transforms_apart          26   #13986                            - - - 5 1 0
-    what transformations make of a resource is added to what is asked for of it
-waits_for_replacement     24   #12768                            - - 7 3 0 0
-    a workload that waits for replacement pods stands in no queue
-knows_on_hold             24   #12657                            - - 7 3 0 0
-    a workload on hold stands in no queue
-heads_by_uid              41   #9101                             5 2 0 0 0 0
-    of workloads of equal priority and age in a ClusterQueue that of the smaller UID comes first
-past_use_of_no_weight     32   #13481                            - - - 5 1 0
-    a LocalQueue of weight 0 counts as having used most, also where it has used nothing
-misses_local_queues       33   #13214                            - - 8 4 0 0
-    past use is known without the LocalQueue, where Kueue took no snapshot, and decided nothing
-compares_tolerations      34   k8s.io/component-helpers@v0.35    - 0 0 0 0 0
-    tolerations with the operators Gt and Lt tolerate taints
-limits_in_units           36   #8993                             - - 0 0 0 0
-    requests are held against limits and LimitRanges in Kueue's units, not exactly
-counts_constrained        37   #12471                            - - - 2 0 0
-    claims with constraints or a configuration are counted, not rejected
-skips_admin_access        38   pkg/dra/claims.go                 - - - - - 0
-    claims with admin access cost nothing, instead of being rejected
-takes_newest_class        40   #14044                            - - - 5 1 0
-    of several device classes behind an extended resource the newest counts, not a mapped one
-sums_extended_apart       39   #14200                            - - - 6 2 0
-    two extended resources that count under one name are added up over all containers
-takes_one_kind_of_check   29   #8451                             - 0 0 0 0 0
-    a ClusterQueue with admission checks of MultiKueue and ProvisioningRequest is inactive
-gates_variants            30   #11872                            - - - - 0 0
-    where concurrent admission is on, a closed preemption gate keeps a workload from preempting
-counts_slices_once        31   #9322                             5 2 0 0 0 0
-    a slice that replaces another takes what it has more, not all that it asks for
-replaces_in_own_namespace 31   #13071                            - - 8 4 0 0
-    a slice replaces one of its own namespace only
-parks_alike_always        22   #10001                            7 4 0 0 0 0
-    those like one that is parked are parked, too, not only those like one that nothing fits
-says_why_requeued         22   #9698                             - - - 0 0 0
-    what goes back to its queue says that it does not fit, or that nobody can be preempted
-says_why_unadmitted       3.1  pkg/cache/queue/cluster_queue.go  - - - 5 0 0
-    the condition QuotaReserved says for what a workload waits
-"""
-
-SWITCHES: Final = tuple(
-    Switch(name, since)
-    for name, _, _, *since in map(str.split, _SWITCHES.strip().splitlines()[::2])
-)
-"""The rules that change what the planner decides, as in docs/semantics/kueue-releases.md §2.
-
-The other rows of that table are feature gates, or belong to what is not modelled.
-"""
+    preference_as_named: Annotated[bool, "- 2 0 0 0 0"] = True
+    """1, #9464: the two preferences of flavorFungibility mean what they are called, not the other
+    one."""
+    borrowing_by_request: Annotated[bool, "8 5 0 0 0 0"] = True
+    """4, #10149: fair sharing orders entries by whether they borrow of what they ask for."""
+    prunes_by_borrowing: Annotated[bool, "- - 0 0 0 0"] = True
+    """5, #9738: fair sharing leaves out queues that do not borrow, not those whose share is 0."""
+    searches_without_cohort: Annotated[bool, "- - - 0 0 0"] = True
+    """6, #10891: fair sharing ends its search in a ClusterQueue without a cohort, instead of
+    crashing."""
+    no_candidates_last: Annotated[bool, "- - - 5 1 0"] = True
+    """9, #13616: a flavor in which nobody can be preempted ranks below every other that is left."""
+    own_label_keys: Annotated[bool, "- - 6 2 0 0"] = True
+    """10, #12449: a selector is held against the label keys of the flavor itself, not of its whole
+    group."""
+    skips_undeclared_zero: Annotated[bool, "- 0 0 0 0 0"] = True
+    """11, #8241: a request of 0 for a resource that the ClusterQueue does not cover is skipped."""
+    drops_zero_requests: Annotated[bool, "- - 0 0 0 0"] = True
+    """11b, #8863: requests of 0 play no part in the search for victims."""
+    pods_outside_search: Annotated[bool, "- - - 0 0 0"] = True
+    """12, #10485: the search for victims does not count pods, a quota on which is then starved
+    for."""
+    saturates: Annotated[bool, "- - - 0 0 0"] = True
+    """14, #11156: a quota can be Unlimited, and sums stop at the largest number instead of wrapping
+    around."""
+    saturates_wanted: Annotated[bool, "- 8 3 0 0 0"] = True
+    """14, #11137: what podsets ask for together stops at the largest number where it is tested."""
+    saturates_requests: Annotated[bool, "- - - 5 1 0"] = True
+    """14, #14113: a request or recorded usage of more than the largest number counts as that
+    number."""
+    clamps_reclaimable: Annotated[bool, "- - 7 3 0 0"] = True
+    """27a, #13178: no more pods are reclaimed than there are, so that nothing is used below 0."""
+    frees_finished: Annotated[bool, "4 1 0 0 0 0"] = True
+    """23, #8919: finished and deactivated workloads give their quota back at once."""
+    reads_pod_level: Annotated[bool, "- - 7 3 0 0"] = True
+    """27b, #12334: requests for a whole pod are read as Kubernetes means them."""
+    floors_requests: Annotated[bool, "- - - 5 1 0"] = True
+    """27b, #12838: a request of less than nothing counts as 0."""
+    multiplies_transformed: Annotated[bool, "- 0 0 0 0 0"] = True
+    """26, #7599: multiplyBy of a resource transformation is obeyed."""
+    transforms_exactly: Annotated[bool, "- - 7 3 0 0"] = True
+    """26, #12953: resource transformations multiply exact amounts, not those rounded up to whole
+    units."""
+    transforms_apart: Annotated[bool, "- - - 5 1 0"] = True
+    """26, #13986: what transformations make of a resource is added to what is asked for of it."""
+    waits_for_replacement: Annotated[bool, "- - 7 3 0 0"] = True
+    """24, #12768: a workload that waits for replacement pods stands in no queue."""
+    knows_on_hold: Annotated[bool, "- - 7 3 0 0"] = True
+    """24, #12657: a workload on hold stands in no queue."""
+    heads_by_uid: Annotated[bool, "5 2 0 0 0 0"] = True
+    """41, #9101: of workloads of equal priority and age in a ClusterQueue that of the smaller UID
+    comes first."""
+    past_use_of_no_weight: Annotated[bool, "- - - 5 1 0"] = True
+    """32, #13481: a LocalQueue of weight 0 counts as having used most, also where it has used
+    nothing."""
+    misses_local_queues: Annotated[bool, "- - 8 4 0 0"] = True
+    """33, #13214: past use is known without the LocalQueue, where Kueue took no snapshot, and
+    decided nothing."""
+    compares_tolerations: Annotated[bool, "- 0 0 0 0 0"] = True
+    """34, k8s.io/component-helpers@v0.35: tolerations with the operators Gt and Lt tolerate
+    taints."""
+    limits_in_units: Annotated[bool, "- - 0 0 0 0"] = True
+    """36, #8993: requests are held against limits and LimitRanges in Kueue's units, not exactly."""
+    counts_constrained: Annotated[bool, "- - - 2 0 0"] = True
+    """37, #12471: claims with constraints or a configuration are counted, not rejected."""
+    skips_admin_access: Annotated[bool, "- - - - - 0"] = True
+    """38, pkg/dra/claims.go: claims with admin access cost nothing, instead of being rejected."""
+    takes_newest_class: Annotated[bool, "- - - 5 1 0"] = True
+    """40, #14044: of several device classes behind an extended resource the newest counts, not a
+    mapped one."""
+    sums_extended_apart: Annotated[bool, "- - - 6 2 0"] = True
+    """39, #14200: two extended resources that count under one name are added up over all
+    containers."""
+    takes_one_kind_of_check: Annotated[bool, "- 0 0 0 0 0"] = True
+    """29, #8451: a ClusterQueue with admission checks of MultiKueue and ProvisioningRequest is
+    inactive."""
+    gates_variants: Annotated[bool, "- - - - 0 0"] = True
+    """30, #11872: where concurrent admission is on, a closed preemption gate keeps a workload from
+    preempting."""
+    counts_slices_once: Annotated[bool, "5 2 0 0 0 0"] = True
+    """31, #9322: a slice that replaces another takes what it has more, not all that it asks for."""
+    replaces_in_own_namespace: Annotated[bool, "- - 8 4 0 0"] = True
+    """31, #13071: a slice replaces one of its own namespace only."""
+    parks_alike_always: Annotated[bool, "7 4 0 0 0 0"] = True
+    """22, #10001: those like one that is parked are parked, too, not only those like one that
+    nothing fits."""
+    says_why_requeued: Annotated[bool, "- - - 0 0 0"] = True
+    """22, #9698: what goes back to its queue says that it does not fit, or that nobody can be
+    preempted."""
+    says_why_unadmitted: Annotated[bool, "- - - 5 0 0"] = True
+    """3.1, pkg/cache/queue/cluster_queue.go: the condition QuotaReserved says for what a workload
+    waits."""
 
 
-class Rules(Struct, frozen=True):
-    """Which of ``SWITCHES`` hold, by name."""
+_SINCE: Final = {name: kind.__metadata__[0] for name, kind in Rules.__annotations__.items()}
 
-    preference_as_named: bool = True
-    borrowing_by_request: bool = True
-    prunes_by_borrowing: bool = True
-    searches_without_cohort: bool = True
-    no_candidates_last: bool = True
-    own_label_keys: bool = True
-    skips_undeclared_zero: bool = True
-    drops_zero_requests: bool = True
-    pods_outside_search: bool = True
-    saturates: bool = True
-    saturates_wanted: bool = True
-    saturates_requests: bool = True
-    clamps_reclaimable: bool = True
-    frees_finished: bool = True
-    reads_pod_level: bool = True
-    floors_requests: bool = True
-    multiplies_transformed: bool = True
-    transforms_exactly: bool = True
-    transforms_apart: bool = True
-    waits_for_replacement: bool = True
-    knows_on_hold: bool = True
-    heads_by_uid: bool = True
-    past_use_of_no_weight: bool = True
-    misses_local_queues: bool = True
-    compares_tolerations: bool = True
-    limits_in_units: bool = True
-    counts_constrained: bool = True
-    skips_admin_access: bool = True
-    takes_newest_class: bool = True
-    sums_extended_apart: bool = True
-    takes_one_kind_of_check: bool = True
-    gates_variants: bool = True
-    counts_slices_once: bool = True
-    replaces_in_own_namespace: bool = True
-    parks_alike_always: bool = True
-    says_why_requeued: bool = True
-    says_why_unadmitted: bool = True
+
+def _holds(since: str, minor: int, patch: int) -> bool:
+    """Say whether a release has what came with some patches of the series."""
+    first = since.split()[minor - min(_LAST)]
+    return first != "-" and patch >= int(first)
 
 
 class Gate(NamedTuple):
@@ -267,10 +229,7 @@ TASReplaceNodeOnPodTermination              TopologyAwareScheduling           - 
 TASRespectNodeAffinityPreferred             TopologyAwareScheduling           - - - 0 0 0
 UnadmittedWorkloadsExplicitStatus           UnadmittedWorkloadsObservability  - - - 5 0 0
 """
-_ALL_NEEDED: Final = tuple(
-    (Switch(gate, since), needed)
-    for gate, needed, *since in map(str.split, _NEEDED.strip().splitlines())
-)
+_ALL_NEEDED: Final = [line.split(maxsplit=2) for line in _NEEDED.strip().splitlines()]
 
 _GROUPS: Final = frozenset({"AllAlpha", "AllBeta"})
 _ALWAYS_ON: Final = frozenset({"HierarchicalCohorts", "LendingLimit"})
@@ -307,7 +266,7 @@ def find_release(name: str) -> Release:
     # A release newer than all that are known gets the newest rules, and ``known`` is False.
     own = (newest, _LAST[newest]) if newer else (minor, patch)
     known = not newer and patch <= _LAST[minor]
-    rules = Rules(**{switch.name: switch.holds(*own) for switch in SWITCHES})
+    rules = Rules(**{name: _holds(since, *own) for name, since in _SINCE.items()})
     return Release(f"{major}.{minor}.{patch}", rules, _gates(*own), _needed(*own), known)
 
 
@@ -320,7 +279,7 @@ def newest_first() -> Iterator[Release]:
 
 def _needed(minor: int, patch: int) -> Sequence[tuple[str, str]]:
     """Return the gates that a patch of a series permits only beside another gate, with that."""
-    return [(gate.name, needed) for gate, needed in _ALL_NEEDED if gate.holds(minor, patch)]
+    return [(gate, needed) for gate, needed, since in _ALL_NEEDED if _holds(since, minor, patch)]
 
 
 def _gates(minor: int, patch: int) -> dict[str, Gate]:
