@@ -20,7 +20,6 @@ kueue_versions.py
 yunikorn_read.py
                YuniKorn's part; yunikorn_files.py: which documents are YuniKorn's
 yunikorn.py    a state dump of YuniKorn to one state: yunikorn_queues.py, yunikorn_pods.py
-positions.py   where objects stand: file and line
 unknown.py     the fields and kinds that were ignored, if asked for
 """
 
@@ -36,25 +35,18 @@ from planner.garbage import without_garbage_collection
 from planner.reader.bound import Budget
 from planner.reader.parse import Document, parse
 from planner.reader.settings import Said, Settings, named
-from planner.reader.source import MAX_BYTES, UNREAD, Loadable, Source, load, load_file
-from planner.reader.unknown import Ignored
+from planner.reader.source import MAX_BYTES as MAX_BYTES
+from planner.reader.source import UNREAD, Loadable
+from planner.reader.source import Source as Source
+from planner.reader.source import load as load
+from planner.reader.source import load_file as load_file
+from planner.reader.unknown import Ignored as Ignored
 from planner.scheduler import schedulers
 from planner.stage import begin
 from planner.state import AUTO, RequestsFrom
 
 if TYPE_CHECKING:
     from planner.state import AnyState
-
-__all__ = [
-    "MAX_BYTES",
-    "Ignored",
-    "Source",
-    "load",
-    "load_file",
-    "read",
-    "read_loaded",
-    "read_objects",
-]
 
 
 Readable = Loadable | Mapping[str, object] | list[Any]

@@ -26,7 +26,10 @@ yunikorn_release.py   the releases of YuniKorn that decide otherwise than the ne
 yunikorn_pods.py      what Kubernetes knows of its pods and their PriorityClasses
 """
 
-from planner.state.base import TIMESTAMP, parse_time
-from planner.state.record import ANNOTATIONS, AUTO, AnyState, Remarks, RequestsFrom
-
-__all__ = ["ANNOTATIONS", "AUTO", "TIMESTAMP", "AnyState", "Remarks", "RequestsFrom", "parse_time"]
+from planner.state.base import TIMESTAMP as TIMESTAMP
+from planner.state.base import parse_time as parse_time
+from planner.state.record import ANNOTATIONS as ANNOTATIONS
+from planner.state.record import AUTO as AUTO
+from planner.state.record import AnyState as AnyState
+from planner.state.record import Remarks as Remarks
+from planner.state.record import RequestsFrom as RequestsFrom

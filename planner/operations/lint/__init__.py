@@ -6,6 +6,7 @@ search finds no such state, nothing is reported.
 
 lint.py    every kind of finding: code, family, severity, title; findings as records; all rules of a
            state's scheduler, what is ignored, and examples as files
+positions.py  where objects stand: file and line
 about.py   what is said of every kind: why it matters, what leads to it, what helps
 kueue/     the rules for Kueue
 yunikorn/  the rules for YuniKorn

@@ -215,7 +215,7 @@ def test_sarif_of_what_has_no_line_names_the_file_and_of_no_file_the_object(dump
 
 
 def test_no_line_is_looked_for_in_a_large_dump(dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("planner.reader.positions.MAX_BYTES", 10)
+    monkeypatch.setattr("planner.operations.lint.positions.MAX_BYTES", 10)
     assert {line for _, line in places_of(sarif(dump)).values()} == {None}
 
 
