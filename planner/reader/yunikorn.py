@@ -120,7 +120,7 @@ def _state(files: YuniKornFiles, now: int | None, release: str = AUTO) -> YuniKo
         raise SchemaError(where, f"{shown(value)} is not an object", EXPECTED)
     clock = _clock(value, where) if now is None else now
     extra = checked(InstanceExtra, _extra(value, where), where, ("x",), "x")
-    config, notes = _config(value, where, files.queues)
+    config, queues, notes = _config(value, where, files.queues)
     release = _release(value, where) if release == AUTO else release
     config = changed(config, extra, release_of(release))
     nodes = checked_list(PartitionNodes, value, "nodes", where, "partitionName")
@@ -160,7 +160,6 @@ def _state(files: YuniKornFiles, now: int | None, release: str = AUTO) -> YuniKo
     for path in extra.queue_usage:
         if path not in paths:
             raise SchemaError(place(where, ("x", "queueUsage", path)), "there is no such queue")
-    queues = _dumped(value, where)
     notes += other_amounts(queues, partitions)
     # Another queues.yaml than that of the dump is not in force.
     if files.queues is None or ("config" in value and CONFIG_DIFFERS not in notes):
@@ -201,13 +200,6 @@ def _release(value: Json, where: str) -> str:
     return next((one for one in versions if _RELEASE.match(one)), "")
 
 
-def _dumped(value: Json, where: str) -> tuple[DumpedQueue, ...]:
-    """Return the queue objects of a dump; an instance has queues.yaml in their place."""
-    if not isinstance(value.get("queues"), list | tuple):
-        return ()
-    return checked_list(DumpedQueue, value, "queues", where, "queuename")
-
-
 def _extra(value: Json, where: str) -> object:
     """Return what stands under ``x``, with each queues.yaml in it read as the core does."""
     extra = value.get("x") or {}
@@ -243,18 +235,21 @@ def _to_the_nanosecond(value: object, clock: int) -> int:
     return clock
 
 
-def _config(value: Json, where: str, beside: Item | None) -> tuple[QueuesConfig, tuple[str, ...]]:
-    """Return the queues, and remarks on them.
+def _config(
+    value: Json, where: str, beside: Item | None
+) -> tuple[QueuesConfig, tuple[DumpedQueue, ...], tuple[str, ...]]:
+    """Return the queues, the queue objects of a dump, and remarks on them.
 
     queues.yaml beside the dump goes first, then the one in the dump, then the dump's queue objects.
     """
     inside = next((n for n in ("config", "queues") if isinstance(value.get(n), Mapping | str)), "")
     own = read_queues(value[inside], f"{where}: {inside}") if inside else None
-    dumped = None
+    objects, dumped = tuple[DumpedQueue, ...](), None
     if isinstance(value.get("queues"), list | tuple):
-        dumped = read_dumped_queues(value, where)
+        objects = checked_list(DumpedQueue, value, "queues", where, "queuename")
+        dumped = read_dumped_queues(objects, value, where)
     written = None if beside is None else written_queues(beside.value, beside.where)
-    given = None if written is None else as_config(written)
+    given = None if written is None else as_config(*written)
     config = given or own or dumped
     if config is None:
         raise SchemaError(where, "has no queues", EXPECTED)
@@ -263,10 +258,10 @@ def _config(value: Json, where: str, beside: Item | None) -> tuple[QueuesConfig,
         config, remarks = in_force(config)
         notes += remarks
     if written is not None and given is not None:
-        notes += refused(written.value, given)
+        notes += refused(written[0], given)
     if given is not None and own is not None and given != own:
         notes.append(CONFIG_DIFFERS)
-    return completed(config, dumped) if dumped else config, tuple(notes)
+    return completed(config, dumped) if dumped else config, objects, tuple(notes)
 
 
 def _settled(applications: Iterable[Application]) -> tuple[tuple[Application, ...], int]:

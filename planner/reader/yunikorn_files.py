@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import compress
+from types import MappingProxyType
 from typing import Final, cast
 
 import msgspec
@@ -35,10 +36,11 @@ GET_DUMP: Final = (
 
 _DUMP_NAMES: Final = frozenset({"applications", "nodes", "partitions", "queues"})
 _YAML_NAME: Final = re.compile(rb"""^["']?([A-Za-z]+)["']?[ \t]*:""", re.MULTILINE)
-_CLASS: Final = ("scheduling.k8s.io", "PriorityClass")
-_POD: Final = ("", "Pod")
-_NAMESPACE: Final = ("", "Namespace")
-_NODE: Final = ("", "Node")
+READ: Final = {
+    ("scheduling.k8s.io", "PriorityClass"): "PriorityClass",
+    **{("", kind): kind for kind in ("Pod", "Namespace", "Node")},
+}
+"""The kinds of objects that are read beside a dump, by their API group and name."""
 _DEFAULTS: Final = "yunikorn-defaults"
 """The ConfigMap which the other one, ``yunikorn-configs``, overrides."""
 
@@ -46,16 +48,13 @@ _DEFAULTS: Final = "yunikorn-defaults"
 class YuniKornFiles(Struct, frozen=True):
     """A state dump or recorded instance of YuniKorn, and the documents beside it.
 
-    ``queues`` is queues.yaml, also inside its ConfigMap; ``classes``, ``pods``, ``namespaces``
-    and ``nodes`` are objects of Kubernetes; ``ignored`` counts objects of other kinds.
+    ``queues`` is queues.yaml, also inside its ConfigMap; ``objects`` are those of Kubernetes, by
+    the kinds in `READ`; ``ignored`` counts objects of other kinds.
     """
 
     dump: Document
     queues: Item | None = None
-    classes: Sequence[Item] = ()
-    pods: Sequence[Item] = ()
-    namespaces: Sequence[Item] = ()
-    nodes: Sequence[Item] = ()
+    objects: Mapping[str, Sequence[Item]] = MappingProxyType(dict.fromkeys(READ.values(), ()))
     ignored: Counter[str] = field(default_factory=Counter)
 
 
@@ -144,17 +143,15 @@ def _group(item: Item) -> str:
 
 
 def _sorted(dump: Document, items: Sequence[Item]) -> YuniKornFiles:
-    kept: dict[tuple[str, str], list[Item]] = {
-        kind: [] for kind in (_CLASS, _POD, _NAMESPACE, _NODE)
-    }
+    kept: dict[str, list[Item]] = {kind: [] for kind in READ.values()}
     queues: list[Item] = []
     ignored: Counter[str] = Counter()
     for item in items:
         group, kind = _group(item), str(item.value.get("kind"))
         if _is_queues(item.value):
             queues.append(item)
-        elif (group, kind) in kept:
-            kept[group, kind].append(item)
+        elif (group, kind) in READ:
+            kept[kind].append(item)
         else:
             refuse_other_case(item)
             ignored[plain(f"{kind}.{group}" if group else kind)] += 1
@@ -164,24 +161,13 @@ def _sorted(dump: Document, items: Sequence[Item]) -> YuniKornFiles:
         queues = [*compress(queues, is_own)] or queues
     if len(queues) > 1:
         raise _second(queues[0].where, queues[1].where, QUEUES_KEY)
-    return YuniKornFiles(
-        dump,
-        queues=next(iter(queues), None),
-        classes=kept[_CLASS],
-        pods=kept[_POD],
-        namespaces=kept[_NAMESPACE],
-        nodes=kept[_NODE],
-        ignored=ignored,
-    )
+    return YuniKornFiles(dump, next(iter(queues), None), kept, ignored)
 
 
 def with_objects(files: YuniKornFiles, objects: Sequence[object]) -> YuniKornFiles:
     """Return the documents with objects of Kubernetes that stand in a recorded instance."""
-    found = _sorted(files.dump, [*items_of(Document(files.dump.where, objects))])
-    kinds = ("classes", "pods", "namespaces", "nodes")
-    return replace(
-        files, **{kind: (*getattr(files, kind), *getattr(found, kind)) for kind in kinds}
-    )
+    found = _sorted(files.dump, [*items_of(Document(files.dump.where, objects))]).objects
+    return replace(files, objects={kind: (*files.objects[kind], *found[kind]) for kind in found})
 
 
 def _second(first: str, second: str, what: str) -> SchemaError:

@@ -18,6 +18,7 @@ from planner.reader.complaint import checked
 from planner.reader.items import Item
 from planner.reader.show import Path, place, shown
 from planner.reader.yunikorn_files import YuniKornFiles, with_objects
+from planner.state.base import NamedObject
 from planner.state.kueue_topology import Node as KubernetesNode
 from planner.state.pods import Taint
 from planner.state.yunikorn import Application, Ask, Claim, Node
@@ -51,6 +52,7 @@ HOSTNAME: Final = "kubernetes.io/hostname"
 """The label that each node has its own value of."""
 
 Linked = TypeVar("Linked", bound=Claim)
+Kind = TypeVar("Kind", bound=NamedObject)
 
 
 class _Apart(NamedTuple):
@@ -295,41 +297,34 @@ def read_pods(value: Mapping[str, Any], where: str, files: YuniKornFiles) -> Pod
     pods = _diagnosed(value, where)
     if isinstance(value.get("objects"), list | tuple):
         files = with_objects(files, value["objects"])
-    places: dict[tuple[str, str], Item] = {}
-    for item in files.classes:
-        one = checked(PodPriorityClass, item.value, item.root, item.path, "PriorityClass")
-        _once(places, ("PriorityClass", one.metadata.name), item)
+    for one in _read(PodPriorityClass, files.objects["PriorityClass"]):
         pods.classes[one.metadata.name] = one
-    whole, namespaces = list[Pod](), list[Namespace]()
-    for item in files.pods:
-        pod = checked(Pod, item.value, item.root, item.path, "Pod")
-        _once(places, ("Pod", pod.name), item)
+    whole = _read(Pod, files.objects["Pod"])
+    for pod in whole:
         pods.add(pod)
-        whole.append(pod)
-    for item in files.namespaces:
-        namespace = checked(Namespace, item.value, item.root, item.path, "Namespace")
-        _once(places, ("Namespace", namespace.name), item)
-        pods.namespaces[namespace.name] = namespace.labels
-        namespaces.append(namespace)
-    nodes = []
-    for item in files.nodes:
-        node = checked(KubernetesNode, item.value, item.root, item.path, "Node")
-        _once(places, ("Node", node.metadata.name), item)
-        nodes.append(node)
-        pods.taints[node.metadata.name] = node.spec.taints
-    if files.pods and nodes:
+    namespaces = _read(Namespace, files.objects["Namespace"])
+    pods.namespaces |= {one.name: one.labels for one in namespaces}
+    nodes = _read(KubernetesNode, files.objects["Node"])
+    pods.taints |= {one.name: one.spec.taints for one in nodes}
+    if whole and nodes:
         pods.objects = KubernetesObjects.model_construct(
-            pods=tuple(whole), nodes=tuple(nodes), namespaces=tuple(namespaces)
+            pods=whole, nodes=nodes, namespaces=namespaces
         )
     return pods
 
 
-def _once(places: dict[tuple[str, str], Item], key: tuple[str, str], item: Item) -> None:
-    if key in places:
-        kind, name = key
-        found = f"{kind} {shown(name)} stands twice; the first is at {places[key].where}"
-        raise SchemaError(item.where, found, hint="keep one")
-    places[key] = item
+def _read(model: type[Kind], items: Iterable[Item]) -> tuple[Kind, ...]:
+    """Check objects of one kind, no two of which may have one name."""
+    found = dict[str, tuple[Kind, Item]]()
+    for item in items:
+        kind = str(item.value["kind"])
+        one = checked(model, item.value, item.root, item.path, kind)
+        if one.name in found:
+            first = found[one.name][1].where
+            what = f"{kind} {shown(one.name)} stands twice; the first is at {first}"
+            raise SchemaError(item.where, what, hint="keep one")
+        found[one.name] = one, item
+    return tuple(one for one, _ in found.values())
 
 
 def _diagnosed(value: Mapping[str, Any], where: str) -> Pods:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -116,15 +116,10 @@ class DumpedPartition(Schema):
     quota_preemption_enabled: Bool = False
 
 
-class Written(NamedTuple):
-    """queues.yaml as an object, and where it stands."""
+def written_queues(value: object, where: str, budget: Budget | None = None) -> tuple[Json, str]:
+    """Return queues.yaml as an object, and where it stands.
 
-    value: Json
-    where: str
-
-
-def written_queues(value: object, where: str, budget: Budget | None = None) -> Written:
-    """Return queues.yaml as an object: from a text, or the ConfigMap ``yunikorn-configs``.
+    It is made of a text, or of the ConfigMap ``yunikorn-configs``.
 
     A text may have as many values as the budget leaves.
 
@@ -141,7 +136,7 @@ def written_queues(value: object, where: str, budget: Budget | None = None) -> W
         return written_queues(*_in_config_map(value, where))
     if not isinstance(value, Mapping):
         raise SchemaError(where, f"{shown(value)} is not an object", EXPECTED)
-    return Written(value, where)
+    return value, where
 
 
 def _in_config_map(value: Json, where: str) -> tuple[str, str, Budget | None]:
@@ -196,24 +191,35 @@ def read_queues(value: object, where: str) -> QueuesConfig:
 
     Raises ``InputError`` if the value is not queues.yaml.
     """
-    return as_config(written_queues(value, where))
+    return as_config(*written_queues(value, where))
 
 
-def as_config(written: Written) -> QueuesConfig:
+def as_config(written: Json, where: str) -> QueuesConfig:
     """Read queues.yaml.
 
     Every partition has exactly one root, as the core adds it where it is not written.
 
     Raises ``InputError`` if it cannot be used.
     """
-    where = written.where
-    config = checked(QueuesConfig, written.value, where, (), QUEUES_KEY)
+    config = checked(QueuesConfig, written, where, (), QUEUES_KEY)
     partitions = tuple(
         one.model_copy(update={"name": _partition_name(one.name), "queues": (_root(one),)})
         for one in config.partitions
     )
     _check(partitions, where)
     return QueuesConfig(partitions=partitions)
+
+
+def _with_roots(
+    config: QueuesConfig, changed: Callable[[PartitionConfig, QueueConfig], QueueConfig]
+) -> QueuesConfig:
+    """Return queues.yaml with other root queues, each made of its partition and the root before."""
+    return QueuesConfig(
+        partitions=tuple(
+            one.model_copy(update={"queues": (changed(one, one.queues[0]),)})
+            for one in config.partitions
+        )
+    )
 
 
 def in_force(config: QueuesConfig) -> tuple[QueuesConfig, tuple[str, ...]]:
@@ -232,18 +238,14 @@ def in_force(config: QueuesConfig) -> tuple[QueuesConfig, tuple[str, ...]]:
             update["resources"] = QueueResources.blank()
         return queue.model_copy(update=update)
 
-    partitions = tuple(
-        one.model_copy(update={"queues": (read(one.queues[0], ROOT),)}) for one in config.partitions
-    )
-    return QueuesConfig(partitions=partitions), tuple(ignored)
+    return _with_roots(config, lambda _, root: read(root, ROOT)), tuple(ignored)
 
 
-def read_dumped_queues(value: Json, where: str) -> QueuesConfig:
+def read_dumped_queues(objects: Iterable[DumpedQueue], value: Json, where: str) -> QueuesConfig:
     """Make queues.yaml from the partitions and queue objects of a state dump.
 
     Raises ``InputError`` if there are no queues, or they cannot be used.
     """
-    objects = checked_list(DumpedQueue, value, "queues", where, "queuename")
     dumped = checked_list(DumpedPartition, value, "partitions", where, "name")
     switches = {
         one.name: PreemptionSwitches(
@@ -312,14 +314,7 @@ def changed(config: QueuesConfig, x: InstanceExtra, release: Release) -> QueuesC
         PartitionConfig(name=name, queues=(root,)) for name, root in roots.items() if root
     )
     if release < V1_9:
-        config = QueuesConfig(
-            partitions=tuple(
-                one.model_copy(
-                    update={"queues": (_kept(one.queues[0], ROOT, {}, had.get(one.name, {})),)}
-                )
-                for one in config.partitions
-            )
-        )
+        config = _with_roots(config, lambda one, root: _kept(root, ROOT, {}, had.get(one.name, {})))
     return completed(config, QueuesConfig(partitions=drains))
 
 
@@ -398,14 +393,7 @@ def _each(queue: DumpedQueue) -> Iterator[DumpedQueue]:
 def completed(config: QueuesConfig, dumped: QueuesConfig) -> QueuesConfig:
     """Return queues.yaml with the queues that the core made itself, which only the dump has."""
     roots = {one.name: one.queues[0] for one in dumped.partitions}
-    return QueuesConfig(
-        partitions=tuple(
-            one.model_copy(update={"queues": (_completed(one.queues[0], roots[one.name]),)})
-            if one.name in roots
-            else one
-            for one in config.partitions
-        )
-    )
+    return _with_roots(config, lambda one, root: _completed(root, roots.get(one.name)))
 
 
 def _completed(queue: QueueConfig, dumped: QueueConfig | None) -> QueueConfig:

@@ -110,8 +110,8 @@ def _baseline(given: Options) -> Lint | None:
 def _sarif(given: Options, answer: Lint) -> str:
     """Return findings as SARIF; STATE is read once more for the lines, if it has a name."""
     from planner import __version__
-    from planner.operations.report.sarif import sarif
     from planner.operations.lint.positions import positions
+    from planner.operations.report.sarif import sarif
     from planner.reader.source import load
 
     if not given.names_state:
