@@ -120,9 +120,8 @@ def _unknown_checks(state: State, tree: Sequence[ClusterQueue]) -> Iterator[str]
     """Yield E3 of admission checks that the state lacks: Kueue has them, the queue is active."""
     there = {one.metadata.name for one in state.admission_checks}
     for queue in tree:
-        said = queue.status.condition("Active")
         missing = [rule.name for rule in queue.check_rules if rule.name not in there]
-        if missing and said is not None and said.is_true:
+        if missing and queue.status.is_active:
             yield (
                 f"ClusterQueue {queue.name} is active by its condition, and the state lacks its "
                 f"admission check {name_some(missing, MOST_NAMED)}: it is taken for active"

@@ -16,6 +16,7 @@ from planner.plan.base import Assume, Evicting, Proved, Published, Record, Statu
 from planner.plan.label import Label
 from planner.plan.record import About, AnyPlan, Certificate, Commands, Verdict
 from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.preemptor import Hold
 from planner.rules import RuleSet
 from planner.scheduler import Placement
 from planner.state import RequestsFrom
@@ -259,18 +260,7 @@ class HeldBack(Record):
     workload that is before it, if there is one.
     """
 
-    why: Literal[
-        "notQueued",
-        "backOff",
-        "clusterQueueInactive",
-        "notHead",
-        "inadmissible",
-        "preemptionGated",
-        "waitsForPodsReady",
-        "tooFewPods",
-        "notFirst",
-        "deferred",
-    ]
+    why: Hold
     message: str = ""
     text: str
     head: str | None = None

@@ -100,7 +100,21 @@ def read(  # noqa: PLR0913 - what can be said of a state
     InputError
         If the source cannot be read, or what it holds cannot be used, or is of another scheduler.
     """
-    state = _read(source, max_bytes, ignored, now=now, release=release, requests=requests)
+    if isinstance(max_bytes, bool) or not isinstance(max_bytes, Integral):
+        found = f"{type(max_bytes).__name__} cannot be used"
+        raise SchemaError("max_bytes", found, "a whole number of bytes")
+    if max_bytes < 0:
+        raise SchemaError("max_bytes", f"{max_bytes} cannot be used", "0 bytes or more")
+    said: Said = {"now": now, "release": release, "requests": requests}
+    if isinstance(source, Mapping | list):
+        state = read_objects(source, where="the value", ignored=ignored, **said)
+    else:
+        begin(f"reading {source}" if isinstance(source, str) else "reading")
+        loaded = load(source, max_bytes)
+        state = read_loaded(loaded, ignored=ignored, **said)
+        if loaded.below:
+            note = f"{loaded.name}: {UNREAD}: {', '.join(loaded.below)}"
+            state = state.model_copy(update={"notes": (note, *state.notes)})
     if scheduler is not None and state.scheduler != scheduler:
         known = [one.id for one in schedulers()]
         if scheduler not in known:
@@ -109,25 +123,6 @@ def read(  # noqa: PLR0913 - what can be said of a state
             state.source, f"is a state of {state.scheduler}", f"one of {scheduler}"
         )
     return state
-
-
-def _read(
-    source: Readable, max_bytes: int, ignored: Ignored | None, **said: Unpack[Said]
-) -> AnyState:
-    if isinstance(max_bytes, bool) or not isinstance(max_bytes, Integral):
-        found = f"{type(max_bytes).__name__} cannot be used"
-        raise SchemaError("max_bytes", found, "a whole number of bytes")
-    if max_bytes < 0:
-        raise SchemaError("max_bytes", f"{max_bytes} cannot be used", "0 bytes or more")
-    if isinstance(source, Mapping | list):
-        return read_objects(source, where="the value", ignored=ignored, **said)
-    begin(f"reading {source}" if isinstance(source, str) else "reading")
-    loaded = load(source, max_bytes)
-    state = read_loaded(loaded, ignored=ignored, **said)
-    if not loaded.below:
-        return state
-    note = f"{loaded.name}: {UNREAD}: {', '.join(loaded.below)}"
-    return state.model_copy(update={"notes": (note, *state.notes)})
 
 
 def read_loaded(

@@ -135,7 +135,8 @@ def _absent_queues(
     # By counts: `np.unique` would load masked arrays, a fortieth of the time of a small plan.
     used = np.flatnonzero(np.bincount(columns.admitted_by[columns.holds_quota])).tolist()
     held = {columns.queues[number] for number in used} - known
-    named = {one.spec.cluster_queue for one in objects["LocalQueue"] if one.is_active} - known
+    active = (one for one in objects["LocalQueue"] if one.status.is_active)
+    named = {one.spec.cluster_queue for one in active} - known
     notes = []
     for names, shown_by in ((held, _HELD), (named - held, _NAMED)):
         if names:

@@ -194,7 +194,7 @@ class Collection:
         labels = metadata.get("labels") if isinstance(metadata, dict) else None
         if isinstance(labels, dict):
             words = {k: v for k, v in labels.items() if isinstance(k, str) and isinstance(v, str)}
-            self.labelled.append(Labelled(_subject(name, item), words))
+            self.labelled.append((_subject(name, item), words))
 
 
 def _subject(kind: str, item: Item) -> str:

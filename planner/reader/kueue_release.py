@@ -39,6 +39,10 @@ class GateRefused(InputError):  # noqa: N818 - reads as a statement where it is 
         super().__init__("Configuration: featureGates", found, hint=hint)
 
 
+Labelled = tuple[str, dict[str, str]]
+"""An object of Kueue's installation in words, and its labels."""
+
+
 class Sign(NamedTuple):
     """A release that an object shows, by its image or its labels, and the object in words."""
 
@@ -54,7 +58,7 @@ def signs_of(deployments: Sequence[Deployment], labelled: Sequence[Labelled]) ->
         version = read_version(match.group(1)) if match else ""
         if version:
             yield Sign(version, "image", f"the image of Deployment {one.key}")
-    labels = [*labelled, *(Labelled(f"Deployment {d.key}", d.metadata.labels) for d in deployments)]
+    labels = [*labelled, *((f"Deployment {d.key}", d.metadata.labels) for d in deployments)]
     for subject, found in labels:
         chart, version = found.get("helm.sh/chart", ""), ""
         if chart.startswith(_CHART):
@@ -63,13 +67,6 @@ def signs_of(deployments: Sequence[Deployment], labelled: Sequence[Labelled]) ->
             version = read_version(found.get("app.kubernetes.io/version", ""))
         if version:
             yield Sign(version, "labels", f"the labels of {subject}")
-
-
-class Labelled(NamedTuple):
-    """An object of Kueue's installation, and its labels."""
-
-    subject: str
-    labels: dict[str, str]
 
 
 def _containers(deployments: Sequence[Deployment]) -> Iterator[tuple[Deployment, ManagerContainer]]:

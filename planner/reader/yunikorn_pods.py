@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
 from planner.errors import SchemaError
@@ -141,7 +142,7 @@ class Pods:
             held |= dict.fromkeys((one.allocation_key, one.pod or one.allocation_key), one.node_id)
         for pod in self.by_name.values():
             # A pod of another scheduler is in no application.
-            elsewhere = "" if pod.is_over else pod.spec.node_name
+            elsewhere = "" if pod.status.is_over else pod.spec.node_name
             at = held.get(pod.metadata.uid) or held.get(pod.name) or elsewhere
             for term in pod.spec.apart if at else ():
                 own = pod.name.partition("/")[0]
@@ -163,31 +164,25 @@ class Pods:
         placement = () if pod is None else (*pod.spec.placement, *self._kept_off(pod, claim))
         if pod is not None and pod.name in self._partial:
             placement += (UNTOLD,)
-        if placement:
+        placement = placement or claim.x.placement
+        if isinstance(claim, Ask):
+            placement += tuple(islice(self._apart_from(pod, claim), 1))
+        if placement != claim.x.placement:
             changed["placement"] = placement
         if not changed:
             return claim
         return claim.model_copy(update={"x": claim.x.model_copy(update=changed)})
 
-    def kept_apart(self, ask: Ask) -> Ask:
-        """Return an ask with what running pods may keep it off, by its namespace and its labels.
+    def _apart_from(self, pod: Pod | None, ask: Ask) -> Iterator[str]:
+        """Yield a running pod for each term that may keep an ask off a node which would hold it.
+
+        By the namespace of the ask's pod, and its labels, where they are known.
 
         Source: Kubernetes, concepts, Assigning Pods to Nodes; yunikorn-k8shim 23b6b47f,
         plugin/predicates/predicate_manager.go (InterPodAffinity).
         """
-        pod = self.by_uid.get(ask.allocation_key) or self.by_name.get(ask.pod or "")
-        name = ask.pod or ("" if pod is None else pod.name)
         labels = None if pod is None else self._labels.get(pod.name)
-        found = next(self._apart_from(name.partition("/")[0], labels, ask), None)
-        if found is None:
-            return ask
-        placement = (*ask.x.placement, found)
-        return ask.model_copy(update={"x": ask.x.model_copy(update={"placement": placement})})
-
-    def _apart_from(
-        self, namespace: str, labels: Mapping[str, str] | None, ask: Ask
-    ) -> Iterator[str]:
-        """Yield a pod for each term that may keep an ask off a node which would hold it."""
+        namespace = (ask.pod or ("" if pod is None else pod.name)).partition("/")[0]
         for term, own, pods in self._selected_by(namespace, labels):
             is_certain = labels is not None and self._looks_at(namespace, term, own)
             found = "labels" if is_certain else "perhaps labels"
@@ -390,7 +385,7 @@ def with_flags(
         one.model_copy(
             update={
                 "allocations": tuple(pods.linked(claim) for claim in one.allocations),
-                "requests": tuple(pods.kept_apart(pods.linked(ask)) for ask in one.requests),
+                "requests": tuple(pods.linked(ask) for ask in one.requests),
             }
         )
         for one in applications

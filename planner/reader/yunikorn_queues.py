@@ -37,10 +37,9 @@ from planner.state.yunikorn import (
     QueuesConfig,
     Resource,
     inherited,
-    none_is_empty,
 )
 from planner.state.yunikorn_release import V1_9, Release
-from planner.state.yunikorn_usage import Names, QueueState
+from planner.state.yunikorn_usage import Names, QueueState, none_is_empty
 
 _OF_DYNAMIC: Final = {
     "preemption.policy": "default",

@@ -98,7 +98,7 @@ class Row(NamedTuple):
     @classmethod
     def of(cls, one: Workload) -> Row:
         """Return what decides about an object."""
-        run, created = one.run, one.created
+        run, created = one.run, one.metadata.creation_timestamp
         return cls(
             key=one.key,
             uid=one.uid,

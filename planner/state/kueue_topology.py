@@ -120,10 +120,15 @@ class ExistingPodSpec(Schema):
     overhead: ResourceList = Field(default_factory=dict)
 
 
-class PodPhase(Schema):
-    """Whether a pod is over."""
+class PodStatus(Schema):
+    """The part of a pod's ``status`` that says whether it is over."""
 
     phase: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the pod has ended, and counts for no other pod any more."""
+        return self.phase in {"Succeeded", "Failed"}
 
 
 def _telling(value: object) -> object:
@@ -144,12 +149,12 @@ class Pod(KubernetesObject):
 
     metadata: PodMetadata
     spec: ExistingPodSpec = ExistingPodSpec.blank()
-    status: PodPhase = PodPhase.blank()
+    status: PodStatus = PodStatus.blank()
 
     @property
     def holds_its_node(self) -> bool:
         """Whether it takes room on a node that no assignment of a workload counts (§2.3)."""
-        over = self.status.phase in {"Succeeded", "Failed"}
+        over = self.status.is_over
         return bool(self.spec.node_name) and not over and not self.metadata.annotations
 
 

@@ -361,11 +361,6 @@ class Workload(NamedObject):
         return self.metadata.uid
 
     @property
-    def created(self) -> datetime | None:
-        """When it was created, if that is known."""
-        return self.metadata.creation_timestamp
-
-    @property
     def queue_name(self) -> str:
         """The name of the LocalQueue it was sent to."""
         return self.spec.queue_name

@@ -135,6 +135,12 @@ class ConditionsStatus(Schema):
         """Return the condition of a type, if there is one."""
         return next((item for item in self.conditions if item.type == kind), None)
 
+    @property
+    def is_active(self) -> bool:
+        """Whether Kueue, or whose check it is, has called it Active."""
+        said = self.condition("Active")
+        return said is not None and said.is_true
+
 
 class AdmissionScope(Schema):
     """How a ClusterQueue admits: with ``UsageBasedAdmissionFairSharing``, by past usage first."""
@@ -272,12 +278,6 @@ class LocalQueue(NamedObject):
     spec: LocalQueueSpec = LocalQueueSpec.blank()
     status: LocalQueueStatus = LocalQueueStatus.blank()
 
-    @property
-    def is_active(self) -> bool:
-        """Whether Kueue has called it Active: then its ClusterQueue is there, and active, too."""
-        said = self.status.condition("Active")
-        return said is not None and said.is_true
-
 
 class ResourceFlavorSpec(Schema):
     """The nodes a flavor stands for."""
@@ -312,12 +312,6 @@ class AdmissionCheck(NamedObject):
 
     spec: AdmissionCheckSpec = AdmissionCheckSpec.blank()
     status: ConditionsStatus = ConditionsStatus.blank()
-
-    @property
-    def is_active(self) -> bool:
-        """Whether its controller has called it Active."""
-        active = self.status.condition("Active")
-        return active is not None and active.is_true
 
 
 class LimitRangeItem(Schema):

@@ -30,7 +30,7 @@ from planner.state.base import Bool, Int32, Int64, KubernetesObject, Schema, Tim
 from planner.state.record import AnyState
 from planner.state.yaml_number import yaml_number
 from planner.state.yunikorn_pods import KubernetesObjects
-from planner.state.yunikorn_usage import QueueState, Usage
+from planner.state.yunikorn_usage import QueueState, Usage, none_is_empty
 
 VCORE: Final = "vcore"
 MILLI: Final = 1000
@@ -156,11 +156,6 @@ def _read_priority(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
     if isinstance(value, str):
         return int(value) if _INTEGER.fullmatch(value) else (value or 0)
     return value
-
-
-def none_is_empty(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
-    """Return a list, or an empty one for ``null``."""
-    return () if value is None else value
 
 
 Resource = dict[str, Int64]

@@ -11,9 +11,10 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from planner.state.base import Int32, NamedObject, Schema
-from planner.state.kueue_topology import Node
+from planner.state.base import NamedObject, Schema
+from planner.state.kueue_topology import Node, PodStatus
 from planner.state.pods import Affinity, Container, LabelSelector, PodSpec, Taint
+from planner.state.queues import PriorityClass
 
 ALLOW_PREEMPTION: Final = "yunikorn.apache.org/allow-preemption"
 """The annotation of a pod or a PriorityClass; ``"false"`` opts out of being preempted."""
@@ -27,11 +28,9 @@ CLAIMS: Final = frozenset({"persistentVolumeClaim", "ephemeral", "resourceClaims
 PreemptionPolicy = Literal["Never", "PreemptLowerPriority"]
 
 
-class PodPriorityClass(NamedObject):
+class PodPriorityClass(PriorityClass):
     """A PriorityClass of Kubernetes as the shim reads it."""
 
-    value: Int32
-    global_default: bool = False
     preemption_policy: PreemptionPolicy = "PreemptLowerPriority"
 
     @property
@@ -148,12 +147,6 @@ class SpreadConstraint(Schema):
     match_label_keys: tuple[str, ...] = ()
 
 
-class PodStatus(Schema):
-    """The part of a pod's ``status`` that says whether it is over."""
-
-    phase: str = ""
-
-
 class ShimNode(Schema):
     """A node as the shim knows it, of which only what keeps pods away counts."""
 
@@ -217,11 +210,6 @@ class Pod(NamedObject):
 
     spec: PodPreemption = PodPreemption.blank()
     status: PodStatus = PodStatus.blank()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it has ended, and counts for no other pod any more."""
-        return self.status.phase in {"Succeeded", "Failed"}
 
     @property
     def name(self) -> str:

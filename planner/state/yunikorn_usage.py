@@ -15,7 +15,8 @@ from pydantic import BeforeValidator, Field
 from planner.state.base import Int64, KubernetesObject
 
 
-def _list(value: object) -> object:
+def none_is_empty(value: object) -> object:
+    """Return a list, or an empty one for ``null``."""
     return () if value is None else value
 
 
@@ -23,7 +24,7 @@ def _table(value: object) -> object:
     return {} if value is None else value
 
 
-Names = Annotated[tuple[str, ...], BeforeValidator(_list)]
+Names = Annotated[tuple[str, ...], BeforeValidator(none_is_empty)]
 Amounts = Annotated[dict[str, Int64], BeforeValidator(_table)]
 """Amounts in the core's units."""
 
@@ -45,7 +46,7 @@ class TrackedQueue(KubernetesObject):
     max_resources: Amounts = Field(default_factory=dict)
     max_applications: int = 0
     running_applications: Names = ()
-    children: Annotated[tuple[TrackedQueue, ...], BeforeValidator(_list)] = ()
+    children: Annotated[tuple[TrackedQueue, ...], BeforeValidator(none_is_empty)] = ()
 
     @property
     def by_path(self) -> dict[str, TrackedQueue]:
@@ -66,5 +67,5 @@ class Tracked(KubernetesObject):
 class Usage(KubernetesObject):
     """What ``/ws/v1/partition/P/usage/users`` and ``/groups`` print."""
 
-    users: Annotated[tuple[Tracked, ...], BeforeValidator(_list)] = ()
-    groups: Annotated[tuple[Tracked, ...], BeforeValidator(_list)] = ()
+    users: Annotated[tuple[Tracked, ...], BeforeValidator(none_is_empty)] = ()
+    groups: Annotated[tuple[Tracked, ...], BeforeValidator(none_is_empty)] = ()

@@ -199,7 +199,7 @@ def pod_fits(cluster: Cluster, asking: Asking, room: NodeRoom, victims: Victims)
         for one in objects.pods
         if (one.spec.node_name or at.get(one.metadata.uid)) == room.node_id
         and one.metadata.uid not in gone
-        and not one.is_over
+        and not one.status.is_over
     ]
     (has,) = (one for one in objects.nodes if one.metadata.name == room.node_id)
     used = Counter[str]()

@@ -147,7 +147,7 @@ def _hindrances(
         return  # beside a deletion no other reason is given
     if cq.spec.stop_policy != "None":
         yield Hindrance("Stopped", f"its stopPolicy is {cq.spec.stop_policy}")
-    trusted = said is not None and said.is_true
+    trusted = cq.status.is_active
     missing = [] if trusted else [name for name in cq.flavor_names if name not in flavors]
     yield from _by_name("FlavorNotFound", missing)
     if cq.check_rules:
@@ -166,7 +166,7 @@ def _of_checks(
     some = [name for name in multi if rules[name].on_flavors and {*rules[name].on_flavors} != every]
     unknown = [] if trusted else sorted(rules.keys() - there.keys())
     yield from _by_name("AdmissionCheckNotFound", unknown)
-    off = sorted(name for name, check in there.items() if not check.is_active)
+    off = sorted(name for name, check in there.items() if not check.status.is_active)
     yield from _by_name("AdmissionCheckInactive", off)
     yield from _by_name("MultipleMultiKueueAdmissionChecks", multi if len(multi) > 1 else [])
     yield from _by_name("MultiKueueAdmissionCheckAppliedPerFlavor", some)
@@ -194,8 +194,7 @@ def _without_topology(
     topologies: set[str],
 ) -> Iterator[Hindrance]:
     """Yield missing topologies; none if Kueue calls the queue active, and so has them itself."""
-    said = cq.status.condition("Active")
-    if leaves_it_to_workers(cq, checks) or (said is not None and said.is_true):
+    if leaves_it_to_workers(cq, checks) or cq.status.is_active:
         return
     for name in cq.flavor_names:
         wanted = flavors[name].spec.topology_name if name in flavors else ""

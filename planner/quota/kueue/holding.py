@@ -124,7 +124,7 @@ def queue_order_time(workload: Workload, configuration: Configuration) -> dateti
         preempted = workload.condition("Preempted")
         if preempted and preempted.is_true and preempted.reason == "InCohortReclaimWhileBorrowing":
             return (preempted.last_transition_time or NEVER) + timedelta(milliseconds=1)
-    return workload.created or NEVER
+    return workload.metadata.creation_timestamp or NEVER
 
 
 class Shape(Struct, frozen=True, eq=False):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -28,6 +28,33 @@ from planner.quota.kueue.request import Defaults, pod_set_requests
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.state.kueue import Configuration, State, Workload
 from planner.state.kueue_columns import held_of
+
+Hold = Literal[
+    "notQueued",
+    "backOff",
+    "clusterQueueInactive",
+    "notHead",
+    "inadmissible",
+    "preemptionGated",
+    "waitsForPodsReady",
+    "tooFewPods",
+    "notFirst",
+    "deferred",
+]
+"""What keeps Kueue from acting on a workload: the first filter at which it fails, or what follows.
+
+notQueued             it stands in no queue
+backOff               it is parked until the time of its next try, or until somebody sets Requeued
+clusterQueueInactive  its ClusterQueue is not asked for a head
+notHead               another workload of its ClusterQueue is before it
+inadmissible          it is a head, but its checks, its namespace or its pods are turned down
+preemptionGated       it would preempt, but has a closed gate
+waitsForPodsReady     it fits, but nobody is admitted while the pods of another are not ready
+tooFewPods            its victims would not free enough pods, and so none of them is ever evicted
+notFirst              heads of other ClusterQueues are before it in the cycle, and take or reserve
+                      what it would take
+deferred              it will fit once the victims of another head are gone, and preempts nobody
+"""
 
 
 def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:

@@ -66,7 +66,7 @@ class Slices:
 
 
 def _age(one: Workload) -> tuple[datetime, str]:
-    return one.created or NEVER, one.key
+    return one.metadata.creation_timestamp or NEVER, one.key
 
 
 def _began_anew(one: Workload) -> bool:

@@ -71,7 +71,7 @@ class Placed:
         self.on: dict[str, dict[str, Pod]] = defaultdict(dict)
         for uid, pod in self.pods.items():
             node = pod.spec.node_name or at.get(uid, "")
-            if node in self.nodes and not pod.is_over:
+            if node in self.nodes and not pod.status.is_over:
                 self.on[node][uid] = pod
         self._requests: dict[str, Mapping[str, int]] = {}
         self._demands: dict[str, Demand] = {}

@@ -48,7 +48,7 @@ def absent_from(state: State) -> Iterator[Absent]:
 
     Where Kueue calls a queue active, what it names is missing from the dump only.
     """
-    queues = [one for one in state.cluster_queues if not _is_active(one)]
+    queues = [one for one in state.cluster_queues if not one.status.is_active]
     known = {*state.absent_queues, *(queue.name for queue in state.cluster_queues)}
     yield from _absent(
         FLAVOR,
@@ -78,11 +78,6 @@ def _absent(
     for name, owners in by_name.items():
         if name and name not in there:
             yield Absent(kind, name, tuple(owners), did_you_mean(name, there))
-
-
-def _is_active(queue: ClusterQueue) -> bool:
-    said = queue.status.condition("Active")
-    return said is not None and said.is_true
 
 
 def _flavors(cohort: Cohort) -> Sequence[str]:

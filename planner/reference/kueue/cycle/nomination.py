@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from planner.quota.kueue.assignment import whole_request
+from planner.quota.kueue.preemptor import Hold
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.cycle.admissibility import refusal_of
 from planner.reference.kueue.cycle.processing import is_available, is_gated, not_ready
@@ -29,33 +30,6 @@ from planner.reference.kueue.cycle.waiting import (
 )
 from planner.reference.kueue.decision import Decision
 from planner.state.kueue import State, Workload
-
-Hold = Literal[
-    "notQueued",
-    "backOff",
-    "clusterQueueInactive",
-    "notHead",
-    "inadmissible",
-    "preemptionGated",
-    "waitsForPodsReady",
-    "tooFewPods",
-    "notFirst",
-    "deferred",
-]
-"""What keeps Kueue from acting on a workload: the first filter at which it fails, or what follows.
-
-notQueued             it stands in no queue
-backOff               it is parked until the time of its next try, or until somebody sets Requeued
-clusterQueueInactive  its ClusterQueue is not asked for a head
-notHead               another workload of its ClusterQueue is before it
-inadmissible          it is a head, but its checks, its namespace or its pods are turned down
-preemptionGated       it would preempt, but has a closed gate
-waitsForPodsReady     it fits, but nobody is admitted while the pods of another are not ready
-tooFewPods            its victims would not free enough pods, and so none of them is ever evicted
-notFirst              heads of other ClusterQueues are before it in the cycle, and take or reserve
-                      what it would take
-deferred              it will fit once the victims of another head are gone, and preempts nobody
-"""
 
 
 class NotNominated(NamedTuple):
