@@ -75,15 +75,7 @@ def _of_its_cycle(state: State, workload: Workload, queue: ClusterQueue) -> Iter
 
 def _of_those_who_hold(state: State, tree: Mapping[str, ClusterQueue]) -> Iterator[str]:
     """Yield E27 and E28, of the workloads that hold quota in the tree of a queue."""
-    quotas = {
-        name: {
-            (flavor.name, quota.name)
-            for group in one.spec.resource_groups
-            for flavor in group.flavors
-            for quota in flavor.resources
-        }
-        for name, one in tree.items()
-    }
+    quotas = {name: one.spec.owned for name, one in tree.items()}
     leaving = []
     for one in state.workloads.unusual():
         evicted = one.condition("Evicted") if one.admitted_by in tree and one.holds_quota else None

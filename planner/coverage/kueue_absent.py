@@ -48,7 +48,8 @@ def absent_queues(
     """
     in_cohort = bool(activity.root_of(queue))
     tree = activity.tree_of(queue, state.cluster_queues)
-    places = {*_owned(tree)} | {*_owned(cohorts_of(state))}
+    owners: Sequence[ClusterQueue | Cohort] = (*tree, *cohorts_of(state))
+    places = set[Place]().union(*(one.spec.owned for one in owners))
     shared = {resource for _, resource in places} if state.configuration.fair_sharing_on else set()
     with_topology = state.topology_of if placing else {}
     placed = not with_topology.keys().isdisjoint(queue.flavor_names)
@@ -67,14 +68,6 @@ def absent_queues(
             f"{queue.name}: neither what is used nor what is owned there counts",
             "assumed",
         )
-
-
-def _owned(owners: Sequence[ClusterQueue | Cohort]) -> Iterator[Place]:
-    """Yield the flavor-resources for which any of some ClusterQueues or Cohorts has quota."""
-    for one in owners:
-        for group in one.spec.resource_groups:
-            for flavor in group.flavors:
-                yield from ((flavor.name, quota.name) for quota in flavor.resources)
 
 
 def absent_on_nodes(state: State, queue: ClusterQueue) -> Iterator[Uncovered]:
@@ -124,7 +117,6 @@ def _leaves(state: State, levels: Sequence[str]) -> AbstractSet[str]:
 
 def _places(workload: Workload) -> Iterator[tuple[str, str]]:
     """Yield the flavors and leaves of a workload's pods."""
-    admission = workload.status.admission
-    for assigned in admission.pod_set_assignments if admission else ():
+    for assigned in workload.assigned:
         for values, _ in assigned.topology.places() if assigned.topology else ():
             yield from ((flavor, ",".join(values)) for flavor in {*assigned.flavors.values()})

@@ -268,10 +268,8 @@ def slices(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[Un
 
 def _flavors_of(old: Workload, queue: ClusterQueue) -> set[str]:
     """Return the flavors of an old slice's usage; none if Kueue would not take it as replaced."""
-    admission = old.status.admission
-    if admission is None or old.admitted_by != queue.name or not old.holds_quota:
-        return set()
-    return {name for pods in admission.pod_set_assignments for name in pods.flavors.values()}
+    replaced = old.admitted_by == queue.name and old.holds_quota
+    return {name for pods in old.assigned if replaced for name in pods.flavors.values()}
 
 
 def nodes(workload: Workload) -> Iterator[Uncovered]:

@@ -11,12 +11,7 @@ from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.held_back import ATTEMPTS, PARENT, PLACEHOLDER, passed_over
 from planner.quota.yunikorn.limits import ACCEPTED, ANYBODY, QUEUE_IS_FULL, USER_QUOTA
 from planner.quota.yunikorn.queue import Queue, build_queues, walk
-from planner.quota.yunikorn.resource import (
-    fits_loose,
-    gt_zero,
-    minus_known,
-    plus,
-)
+from planner.quota.yunikorn.resource import added_up, fits_loose, gt_zero, minus_known
 from planner.state.clock import SECOND, parse_duration, to_nanoseconds
 from planner.state.yunikorn import (
     ROOT,
@@ -25,7 +20,6 @@ from planner.state.yunikorn import (
     InForce,
     Limit,
     Partition,
-    Resource,
     YuniKornState,
     by_path,
 )
@@ -236,9 +230,7 @@ def _by_file(
     if not (mine or shared):
         return ""
     counted = [one for one in inside if one.user == user or (shared and one.groups)]
-    used: Resource = {}
-    for held in (each for one in counted for each in one.allocations):
-        used = plus(used, held.resource)
+    used = added_up(held.resource for one in counted for held in one.allocations)
     most = limit.maxresources if gt_zero(limit.maxresources) else None
     if not fits_loose(minus_known(most, used), ask.resource):
         return f"{user} may not have so much more"

@@ -120,7 +120,6 @@ class Row(NamedTuple):
 
 def held_of(workload: Workload) -> Held:
     """Return what a workload holds by its status."""
-    admission = workload.status.admission
     assigned = [
         PodSetHeld(
             one.name,
@@ -129,7 +128,7 @@ def held_of(workload: Workload) -> Held:
             tuple(one.resource_usage),
             tuple(one.resource_usage.values()),
         )
-        for one in (admission.pod_set_assignments if admission else ())
+        for one in workload.assigned
     ]
     counts = tuple((one.name, one.count) for one in workload.spec.pod_sets)
     left = tuple((one.name, one.count) for one in workload.status.reclaimable_pods)

@@ -502,6 +502,11 @@ class Workload(NamedObject):
         return self.status.admission.cluster_queue if self.status.admission else ""
 
     @property
+    def assigned(self) -> tuple[PodSetAssignment, ...]:
+        """What its podsets were assigned; nothing where it was not admitted."""
+        return self.status.admission.pod_set_assignments if self.status.admission else ()
+
+    @property
     def holds_quota(self) -> bool:
         """Whether it takes quota: reserved, not finished, not deactivated.
 
@@ -532,8 +537,5 @@ class Workload(NamedObject):
 
         Source: docs/semantics/kueue-topology.md §9.
         """
-        admission = self.status.admission
-        if admission is None or not self.holds_quota:
-            return False
-        delayed = any(one.delayed == "Pending" for one in admission.pod_set_assignments)
-        return delayed or bool(self.status.unhealthy_nodes)
+        delayed = any(one.delayed == "Pending" for one in self.assigned)
+        return self.holds_quota and (delayed or bool(self.status.unhealthy_nodes))

@@ -1,5 +1,6 @@
 """Where quota lives: ClusterQueues, Cohorts, LocalQueues, ResourceFlavors and their helpers."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field
@@ -64,6 +65,24 @@ class ResourceGroup(Schema):
 
     covered_resources: tuple[Name, ...] = ()
     flavors: tuple[FlavorQuotas, ...] = ()
+
+
+class QuotaSpec(Schema):
+    """What a ClusterQueue and a Cohort have in common: quotas."""
+
+    resource_groups: tuple[ResourceGroup, ...] = ()
+
+    @property
+    def quotas(self) -> Iterator[tuple[str, ResourceQuota]]:
+        """Each quota, with the flavor that it is in."""
+        for group in self.resource_groups:
+            for flavor in group.flavors:
+                yield from ((flavor.name, quota) for quota in flavor.resources)
+
+    @property
+    def owned(self) -> set[tuple[str, str]]:
+        """The flavors and resources of which it has quota."""
+        return {(flavor, quota.name) for flavor, quota in self.quotas}
 
 
 class FairSharingWeight(Schema):
@@ -182,10 +201,9 @@ class CohortStatus(Schema):
     fair_sharing: FairSharingStatus | None = None
 
 
-class ClusterQueueSpec(Schema):
+class ClusterQueueSpec(QuotaSpec):
     """Quota, cohort and policies of a ClusterQueue."""
 
-    resource_groups: tuple[ResourceGroup, ...] = ()
     cohort_name: str = Field(default="", validation_alias=AliasChoices("cohortName", "cohort"))
     queueing_strategy: Literal["StrictFIFO", "BestEffortFIFO"] = "BestEffortFIFO"
     namespace_selector: LabelSelector | None = None
@@ -222,11 +240,10 @@ class ClusterQueue(NamedObject):
         return tuple(dict.fromkeys(one.name for group in groups for one in group.flavors))
 
 
-class CohortSpec(Schema):
+class CohortSpec(QuotaSpec):
     """Parent and quota of a Cohort."""
 
     parent_name: str = Field(default="", validation_alias=AliasChoices("parentName", "parent"))
-    resource_groups: tuple[ResourceGroup, ...] = ()
     fair_sharing: FairSharingWeight = FairSharingWeight.blank()
 
 

@@ -59,7 +59,7 @@ from planner.state.kueue_configuration import FEATURE_GATES, Configuration, Fair
 from planner.state.kueue_topology import HOST, NodeStatus
 from planner.state.kueue_workload import Workload
 from planner.state.pods import Taint
-from planner.state.queues import ClusterQueue, Cohort, ResourceGroup
+from planner.state.queues import ClusterQueue, Cohort
 
 _NODE_FIELDS: Final = ("unschedulable", "allocatable.RESOURCE", "labels.KEY", "taints.KEY", "like")
 CORDONED: Final = "node.kubernetes.io/unschedulable"
@@ -306,17 +306,15 @@ def workloads(state: State) -> Iterator[Editable]:
 
 
 def _quotas(kind: str, owner: ClusterQueue | Cohort) -> Iterator[Settable]:
-    groups: tuple[ResourceGroup, ...] = owner.spec.resource_groups
-    for flavor in (flavor for group in groups for flavor in group.flavors):
-        for quota in flavor.resources:
-            values = (quota.nominal_quota, quota.borrowing_limit, quota.lending_limit)
-            for (limit, (_, label)), nano in zip(QUOTA.items(), values, strict=True):
-                yield Settable(
-                    target=f"{kind}/{owner.name}.quota.{flavor.name}/{quota.name}.{limit}",
-                    group=f"{quota.name} in flavor {flavor.name}",
-                    label=label,
-                    value=ABSENT if nano is None else written(nano, quota.name),
-                )
+    for flavor, quota in owner.spec.quotas:
+        values = (quota.nominal_quota, quota.borrowing_limit, quota.lending_limit)
+        for (limit, (_, label)), nano in zip(QUOTA.items(), values, strict=True):
+            yield Settable(
+                target=f"{kind}/{owner.name}.quota.{flavor}/{quota.name}.{limit}",
+                group=f"{quota.name} in flavor {flavor}",
+                label=label,
+                value=ABSENT if nano is None else written(nano, quota.name),
+            )
 
 
 def written(nano: int, resource: str) -> str:

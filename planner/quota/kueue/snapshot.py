@@ -29,7 +29,7 @@ from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, Quo
 from planner.state.kueue import ClusterQueue, Configuration, ResourceFlavor, State, Workload
 from planner.state.kueue_workloads import Workloads
 from planner.state.pods import PodDisruptionBudget
-from planner.state.queues import ClusterQueueSpec, CohortSpec, ResourceGroup
+from planner.state.queues import ClusterQueueSpec, CohortSpec, QuotaSpec
 
 
 class _ByKey(Mapping[str, Workload]):
@@ -255,13 +255,8 @@ def _add_up(usage: Usage, state: State, every: Holders) -> None:
 def _index_quotas(state: State) -> dict[FlavorResource, int]:
     """Number the flavor-resources that any ClusterQueue or Cohort has quota for."""
     owners = [cq.spec for cq in state.cluster_queues] + [co.spec for co in cohorts_of(state)]
-    frs = dict.fromkeys(
-        FlavorResource(flavor.name, quota.name)
-        for owner in owners
-        for group in owner.resource_groups
-        for flavor in group.flavors
-        for quota in flavor.resources
-    )
+    quotas = (each for owner in owners for each in owner.quotas)
+    frs = dict.fromkeys(FlavorResource(flavor, quota.name) for flavor, quota in quotas)
     return {fr: number for number, fr in enumerate(frs)}
 
 
@@ -286,7 +281,7 @@ def _nodes(
         above = position.get(parent, NO_PARENT)
         if spec is None:
             return Node(name, above, is_queue, active, {})
-        quotas = _quotas(spec.resource_groups, index, arithmetic, lends=lends)
+        quotas = _quotas(spec, index, arithmetic, lends=lends)
         return Node(name, above, is_queue, active, quotas, spec.fair_sharing.weight)
 
     cohorts = [node(one, activity.parents[one], specs.get(one), is_queue=False) for one in names]
@@ -295,7 +290,7 @@ def _nodes(
 
 
 def _quotas(
-    groups: Iterable[ResourceGroup],
+    owner: QuotaSpec,
     index: Mapping[FlavorResource, int],
     arithmetic: Arithmetic,
     *,
@@ -308,12 +303,10 @@ def _quotas(
         return None if nano is None else units(nano, resource)
 
     return {
-        index[FlavorResource(flavor.name, quota.name)]: Quota(
+        index[FlavorResource(flavor, quota.name)]: Quota(
             units(quota.nominal_quota, quota.name),
             limit(quota.borrowing_limit, quota.name),
             limit(quota.lending_limit, quota.name) if lends else None,
         )
-        for group in groups
-        for flavor in group.flavors
-        for quota in flavor.resources
+        for flavor, quota in owner.quotas
     }

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 
 from planner.quantity import to_units
 from planner.quota.kueue.activity import PROVISIONING, leaves_it_to_workers
-from planner.quota.kueue.request import Defaults, pod_request
+from planner.quota.kueue.request import Defaults, add_to, pod_request
 from planner.state.kueue import (
     HOST,
     ClusterQueue,
@@ -118,9 +118,7 @@ class Machines(NamedTuple):
         have = tuple([shapes(tuple(node.status.allocatable.items())) for node in usable])
         taken: dict[str, dict[str, int]] = {}
         for pod, amounts in takers(pods, names):
-            row = taken.setdefault(pod.spec.node_name, {})
-            for name, amount in amounts.items():
-                row[name] = row.get(name, 0) + amount
+            add_to(taken.setdefault(pod.spec.node_name, {}), amounts)
         return cls(usable, have, taken)
 
 
@@ -408,9 +406,8 @@ class Topologies(Struct, frozen=True, dict=True):
 
         Neither reclaimable pods nor another count in the spec change that.
         """
-        admission = workload.status.admission
         found: list[Taken] = []
-        for assigned in admission.pod_set_assignments if admission else ():
+        for assigned in workload.assigned:
             flavors = [
                 name for name in dict.fromkeys(assigned.flavors.values()) if name in self.trees
             ]

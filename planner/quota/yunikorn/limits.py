@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal
 
-from planner.quota.yunikorn.resource import Amount, Resource, min_union, minus_known, plus
+from planner.quota.yunikorn.resource import Amount, Resource, added_up, min_union, minus_known, plus
 from planner.state.yunikorn import Application, Limit, Partition, by_path
 from planner.state.yunikorn_usage import Tracked
 
@@ -138,8 +138,7 @@ class Limits:
         row = _row_of(limit)
         for one in self._having.get((kind, name, path), ()):
             row.applications.add(one.application_id)
-            for held in one.allocations:
-                row.used = plus(row.used, held.resource)
+            row.used = added_up((row.used, *(held.resource for held in one.allocations)))
         return row
 
     @cached_property

@@ -19,11 +19,11 @@ from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import (
     Amount,
     Resource,
+    added_up,
     ge_known,
     min_left,
     min_union,
     minus_known,
-    plus,
 )
 from planner.state.yunikorn import Application, Ask, Node
 
@@ -110,9 +110,8 @@ def _split(queue: Queue, amount: Resource) -> Iterator[tuple[Queue, Resource]]:
 
     Types below the guaranteed count with their absolute value too.
     """
-    parts, total = parts_of(queue), dict[str, int]()
-    for part in parts.values():
-        total = plus(total, part)
+    parts = parts_of(queue)
+    total = added_up(parts.values())
     for child, part in parts.items():
         share = {
             # In doubles, as in the core, and rounded down: the shares may add up to less.

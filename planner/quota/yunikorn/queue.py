@@ -18,6 +18,7 @@ from planner.errors import LookupFailed
 from planner.quota.yunikorn.resource import (
     Amount,
     Resource,
+    added_up,
     fill_from,
     ge_all,
     gt_zero,
@@ -176,10 +177,7 @@ def build_tree(partition: Partition, x: InstanceExtra, source: str) -> QueueTree
     Raises `LookupFailed` if an application is in a queue which does not exist.
     """
     # The maximum of root is what all registered nodes have, schedulable or not (§2).
-    capacity: Resource = {}
-    for node in partition.nodes:
-        capacity = plus(capacity, node.capacity)
-    capacity = without_zeros(capacity)
+    capacity = without_zeros(added_up(node.capacity for node in partition.nodes))
     root_max = x.root_max or (capacity if gt_zero(capacity) else None)
     root = build_queues(partition.root)
     # The resources that are configured for root are not read.
@@ -226,15 +224,10 @@ def _add_usage(tree: QueueTree, partition: Partition) -> None:
     for application in partition.applications:
         leaf = tree.leaf_of(application)
         leaf.applications.append(application)
-        allocated: dict[str, int] = {}
-        preempting: dict[str, int] = {}
-        for allocation in application.allocations:
-            if allocation.x.not_in_app:
-                continue
-            allocated = plus(allocated, allocation.resource)
-            # A preempted allocation still counts as allocated; usage for guarantees is less by it.
-            if allocation.preempted:
-                preempting = plus(preempting, allocation.resource)
+        held = [one for one in application.allocations if not one.x.not_in_app]
+        allocated = added_up(one.resource for one in held)
+        # A preempted allocation still counts as allocated; usage for guarantees is less by it.
+        preempting = added_up(one.resource for one in held if one.preempted)
         for queue in leaf.lineage:
             queue.allocated = plus(queue.allocated, allocated)
             queue.preempting = plus(queue.preempting, preempting)

@@ -7,7 +7,8 @@ non-empty. Sums saturate at the 64-bit limits. Nothing here changes its argument
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import reduce
 
 from planner.quantity import MAX_INT64, MIN_INT64
 
@@ -31,6 +32,11 @@ def plus(a: Amount, b: Amount) -> dict[str, int]:
     for t, value in (b or {}).items():
         total[t] = clamped(total.get(t, 0) + value)
     return total
+
+
+def added_up(amounts: Iterable[Amount]) -> dict[str, int]:
+    """Add up resources, one after the other."""
+    return reduce(plus, amounts, {})
 
 
 def minus(a: Amount, b: Amount) -> dict[str, int]:

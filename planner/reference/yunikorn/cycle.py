@@ -27,14 +27,13 @@ from planner.quota.yunikorn.held_back import (
 from planner.quota.yunikorn.limits import ACCEPTED, RUNNING
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import (
-    Resource,
+    added_up,
     equal,
     fits,
     fits_loose,
     ge_all,
     gt_zero,
     minus,
-    plus,
 )
 from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.decision import (
@@ -162,10 +161,7 @@ class Core:
         self._preempts = self._partition.preemption.enabled
 
     def _is_pending(self) -> bool:
-        total: Resource = {}
-        for one in self._applications.values():
-            total = plus(total, waiting_of(one))
-        return gt_zero(total)
+        return gt_zero(added_up(map(waiting_of, self._applications.values())))
 
     def _reservations(self) -> dict[str, str]:
         nodes = self._nodes.values()
@@ -199,7 +195,8 @@ class Core:
             room = self._room(known[ask.allocation_key])
             full = not fits(room.available, ask.resource)
             if ask.required_node and full and not ask.triggered_preemption:
-                self._preempt_on(room, ask, owner)
+                if victims := preempt_required_node(self.cluster, ask, room, self._ties):
+                    self._trigger(owner, ask, victims)
             elif self._takes(room, ask):
                 return self._allocate(owner, ask, room.node_id, "reserved", "AllocatedReserved")
         for ask in asks:
@@ -208,11 +205,6 @@ class Core:
                 if holds and self._takes(room, ask):
                     return self._allocate(owner, ask, room.node_id, "reserved", "AllocatedReserved")
         return False
-
-    def _preempt_on(self, room: NodeRoom, ask: Ask, owner: str) -> None:
-        victims = preempt_required_node(self.cluster, ask, room, self._ties)
-        if victims:
-            self._trigger(owner, ask, victims)
 
     # Placeholders
 
@@ -457,13 +449,9 @@ class Core:
 
 def _is_complete(application: Application) -> bool:
     """Say whether the placeholders of a gang are all there: they add up to what it asks for."""
-    held: dict[str, int] = {}
-    for one in application.allocations:
-        if one.placeholder:
-            held = plus(held, one.resource)
+    held = added_up(one.resource for one in application.allocations if one.placeholder)
     wanted = application.x.placeholder_ask
     if wanted is None:
-        wanted = {}
-        for group in application.task_groups:
-            wanted = plus(wanted, {t: n * group.count for t, n in group.min_resource.items()})
+        groups = application.task_groups
+        wanted = added_up({t: n * one.count for t, n in one.min_resource.items()} for one in groups)
     return equal(held, wanted)

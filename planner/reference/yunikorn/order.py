@@ -15,7 +15,7 @@ from typing import Final
 from planner.errors import UnsupportedError
 from planner.quota.yunikorn.cluster import Cluster, NodeRoom
 from planner.quota.yunikorn.queue import Queue
-from planner.quota.yunikorn.resource import Resource, gt_zero, minus, plus
+from planner.quota.yunikorn.resource import Resource, added_up, gt_zero, minus, plus
 from planner.state.yunikorn import Application, Ask
 from planner.state.yunikorn_release import V1_7
 
@@ -74,10 +74,7 @@ def _below(
 
 def waiting_of(application: Application) -> Resource:
     """Return what the asks of an application add up to."""
-    total: Resource = {}
-    for ask in application.requests:
-        total = plus(total, ask.resource)
-    return total
+    return added_up(ask.resource for ask in application.requests)
 
 
 def _priority(queue: Queue) -> int:

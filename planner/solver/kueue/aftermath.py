@@ -173,10 +173,8 @@ class CascadeReplay:
         """Return every flavor-resource that a workload of a ClusterQueue could be assigned."""
         if queue not in self._flavors:
             self._flavors[queue] = frozenset(
-                self.case.snapshot.fr_index[FlavorResource(flavor.name, quota.name)]
-                for group in self.case.snapshot.queues[queue].spec.resource_groups
-                for flavor in group.flavors
-                for quota in flavor.resources
+                self.case.snapshot.fr_index[FlavorResource(*place)]
+                for place in self.case.snapshot.queues[queue].spec.owned
             )
         return self._flavors[queue]
 

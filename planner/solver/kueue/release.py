@@ -190,8 +190,7 @@ def misread(state: State, snapshot: Snapshot) -> Iterator[str]:
     units, name = snapshot.tree.arithmetic.quota, snapshot.configuration.release.name
     owners: list[ClusterQueue | Cohort] = [*state.cluster_queues, *state.cohorts]
     for owner in owners:
-        flavors = (flavor for group in owner.spec.resource_groups for flavor in group.flavors)
-        for flavor, quota in [(one, quota) for one in flavors for quota in one.resources]:
+        for flavor, quota in owner.spec.quotas:
             written = quota.nominal_quota, quota.borrowing_limit, quota.lending_limit
             for field, nano in zip(_FIELDS, written, strict=True):
                 if nano is None:
@@ -201,6 +200,6 @@ def misread(state: State, snapshot: Snapshot) -> Iterator[str]:
                 if taken not in {to_units(nano, quota.name), to_quota(nano, quota.name)}:
                     yield (
                         f"{type(owner).__name__} {owner.name} has {field} {format_quantity(nano)} "
-                        f"of {quota.name} in flavor {flavor.name}: Kueue {name} cannot count so "
+                        f"of {quota.name} in flavor {flavor}: Kueue {name} cannot count so "
                         f"far, and takes it for {taken}"
                     )

@@ -200,17 +200,15 @@ def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:
     """Yield the smallest higher limit or quota of each flavor-resource that works."""
     case = inquiry.planning.case
     queue, asked, snapshot = case.cluster_queue, _asked(case), case.snapshot
-    groups = snapshot.queues[case.preemptor.queue].spec.resource_groups
-    for flavor in (flavor for group in groups for flavor in group.flavors):
-        for quota in flavor.resources:
-            fr = snapshot.fr_or_none(flavor.name, quota.name)
-            if fr is not None and asked[quota.name]:
-                path = f"clusterqueue/{queue}.quota.{flavor.name}/{quota.name}"
-                limit, nominal = quota.borrowing_limit, quota.nominal_quota
-                if limit is not None:
-                    yield from _raised(inquiry, f"{path}.borrowingLimit", fr, limit)
-                if nominal is not None:
-                    yield from _raised(inquiry, f"{path}.nominal", fr, nominal)
+    for flavor, quota in snapshot.queues[case.preemptor.queue].spec.quotas:
+        fr = snapshot.fr_or_none(flavor, quota.name)
+        if fr is not None and asked[quota.name]:
+            path = f"clusterqueue/{queue}.quota.{flavor}/{quota.name}"
+            limit, nominal = quota.borrowing_limit, quota.nominal_quota
+            if limit is not None:
+                yield from _raised(inquiry, f"{path}.borrowingLimit", fr, limit)
+            if nominal is not None:
+                yield from _raised(inquiry, f"{path}.nominal", fr, nominal)
 
 
 def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[Edit]:

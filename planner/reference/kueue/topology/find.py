@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from planner.quota.kueue.request import add_to
 from planner.quota.kueue.topology import (
     OVERLAPPING,
     FlavorTree,
@@ -157,9 +158,7 @@ class Placer:
                 )
                 found.placements[ask.name] = placement
                 for _, leaf_id, amounts in placement.taken:
-                    row = assumed.setdefault(leaf_id, {})
-                    for name, amount in amounts.items():
-                        row[name] = row.get(name, 0) + amount
+                    add_to(assumed.setdefault(leaf_id, {}), amounts)
         return found
 
     def _placed(  # noqa: PLR0913 - what a placement depends on
