@@ -13,14 +13,13 @@ from pydantic import AliasChoices, Field, ValidationError
 
 from planner.errors import LookupFailed, SchemaError, did_you_mean
 from planner.quota.kueue.preemptor import replaced_by
+from planner.quota.kueue.request import PODS
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import FlavorResource
 from planner.state.base import Count, Schema
 from planner.state.kueue import State
 
 Mode = Literal["NoFit", "Preempt", "Fit"]
-PODS: Final = "pods"
-"""The resource that counts pods: a podset asks for one per pod, where its queue covers it."""
 _LONGEST: Final = 60
 _FORMS: Final = (
     'what a plan has as "assignment", or {"PODSET": {"RESOURCE": {"flavor": "NAME"}, ...}, ...}'
@@ -196,8 +195,7 @@ def whole_request(
     tested: dict[int, int] = {}
     pairs = zip(preemptor.pod_sets, assignment.pod_sets, strict=False)
     for place, (request, pods) in enumerate(pairs):
-        count = request.count if pods.count is None else pods.count
-        totals = {**request.scaled(count).totals, PODS: count}
+        totals = request.totals_at(pods.count)
         for resource, choice in pods.flavors.items():
             fr = snapshot.fr_or_none(choice.flavor, resource)
             if fr is None:
@@ -205,8 +203,8 @@ def whole_request(
             if replaced is not None:
                 amount = replaced.beyond([place], resource, totals.get(resource, 0))
                 tested[fr] = add(tested.get(fr, 0), amount)
-            elif resource == PODS and count:
-                total[fr] = add(total.get(fr, 0), count)
+            elif resource == PODS and totals[PODS]:
+                total[fr] = add(total.get(fr, 0), totals[PODS])
     for fr, amount in tested.items():
         if amount > total.get(fr, 0):
             total[fr] = amount

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from planner.errors import SchemaError
-from planner.quota.kueue.assignment import PODS, Assignment, FlavorChoice, Mode, worst
+from planner.quota.kueue.assignment import Assignment, FlavorChoice, Mode, worst
 from planner.quota.kueue.placing import Group, placed_groups
 from planner.quota.kueue.preemptor import replaced_by
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
@@ -78,8 +78,7 @@ def _by_quota(
     pairs = zip(preemptor.pod_sets, assignment.pod_sets, strict=True)
     for place, (request, pods) in enumerate(pairs):
         groups.setdefault(request.pod_set.group or f"/{place}", []).append(place)
-        count = request.count if pods.count is None else pods.count
-        totals, mine = {**request.scaled(count).totals, PODS: count}, {}
+        totals, mine = request.totals_at(pods.count), {}
         for resource, choice in pods.flavors.items():
             amount = totals.get(resource, 0)
             if replaced is not None:

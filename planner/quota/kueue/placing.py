@@ -12,8 +12,9 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.request import PODS
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
-from planner.quota.kueue.topology import PODS, FlavorTree, Topologies
+from planner.quota.kueue.topology import FlavorTree, Topologies
 from planner.state.kueue import Workload
 from planner.state.kueue_workload import PodSet, SliceConstraint, TopologyRequest
 from planner.state.pods import PodSpec, Toleration

@@ -22,6 +22,8 @@ from planner.state.kueue_release import Rules
 from planner.state.kueue_workload import PodSet
 from planner.state.pods import Container, PodSpec, Resources
 
+PODS: Final = "pods"
+"""The resource that counts pods: each takes one on its node, and of a queue that covers it."""
 _POD_LEVEL = ("cpu", "memory")
 _OFFSET: Final = 0xCBF29CE484222325
 _PRIME: Final = 0x100000001B3
@@ -57,6 +59,11 @@ class PodSetRequest(Struct, frozen=True):
             name: multiply(divide(total, self.count), count) for name, total in self.totals.items()
         }
         return replace(self, count=count, totals=totals)
+
+    def totals_at(self, count: int | None) -> dict[str, int]:
+        """Return the totals at another pod count, if one is given, and all pods as ``pods``."""
+        pods = self.count if count is None else count
+        return {**self.scaled(pods).totals, PODS: pods}
 
 
 class Amounts(Struct, frozen=True):

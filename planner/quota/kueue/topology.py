@@ -17,7 +17,7 @@ from msgspec import Struct, field
 
 from planner.quantity import to_units
 from planner.quota.kueue.activity import PROVISIONING, leaves_it_to_workers
-from planner.quota.kueue.request import Defaults, add_to, pod_request
+from planner.quota.kueue.request import PODS, Defaults, add_to, pod_request
 from planner.state.kueue import (
     HOST,
     ClusterQueue,
@@ -35,9 +35,6 @@ from planner.state.kueue_topology import PodContainer
 from planner.state.kueue_workload import Admission, PodSet, PodSetAssignment
 from planner.state.pods import Container, PodSpec, PodTemplate, Resources
 from planner.state.queues import AdmissionCheck
-
-PODS: Final = "pods"
-"""The resource of which every pod takes one on its node."""
 
 Values = tuple[str, ...]
 Units = Mapping[str, int]

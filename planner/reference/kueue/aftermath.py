@@ -27,6 +27,7 @@ from planner.quota.kueue.admission import as_admitted
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.preemptor import as_preemptor, replaced_slice
+from planner.quota.kueue.request import PODS
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import NO_TOPOLOGIES
 from planner.reference.kueue.decision import decide
@@ -112,14 +113,13 @@ def admit(
     now, configuration = snapshot.now, snapshot.configuration
     pod_sets = []
     for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=True):
-        count = request.count if pods.count is None else pods.count
         # Admitted workloads hold `pods`, which Kueue's search for victims does not ask for
         # (docs/semantics/kueue.md §4.1).
-        totals = {**request.scaled(count).totals, "pods": count}
+        totals = request.totals_at(pods.count)
         pod_sets.append(
             PodSetAssignment.model_construct(  # amounts are read already
                 name=request.name,
-                count=count,
+                count=totals[PODS],
                 flavors={resource: choice.flavor for resource, choice in pods.flavors.items()},
                 resource_usage={  # a user may give flavors of resources that are not requested
                     resource: from_units(totals.get(resource, 0), resource)

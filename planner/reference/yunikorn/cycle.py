@@ -198,12 +198,12 @@ class Core:
                 if victims := preempt_required_node(self.cluster, ask, room, self._ties):
                     self._trigger(owner, ask, victims)
             elif self._takes(room, ask):
-                return self._allocate(owner, ask, room.node_id, "reserved", "AllocatedReserved")
+                return self._allocate(owner, ask, room.node_id, "reserved")
         for ask in asks:
             for room in () if ask.required_node else nodes_in_order(self.cluster):
                 holds = room.node.schedulable and fits(room.node.capacity, ask.resource)
                 if holds and self._takes(room, ask):
-                    return self._allocate(owner, ask, room.node_id, "reserved", "AllocatedReserved")
+                    return self._allocate(owner, ask, room.node_id, "reserved")
         return False
 
     # Placeholders
@@ -294,8 +294,7 @@ class Core:
         self._set(node.node_id, reservations=tuple(kept))
         reserved = ask.allocation_key in self._reservations()
         if self._takes(self._room(node.node_id), ask):
-            result = "AllocatedReserved" if reserved else "Allocated"
-            return self._allocate(owner, ask, node.node_id, "allocate", result)
+            return self._allocate(owner, ask, node.node_id, "allocate")
         if not reserved:
             self._reserve(ask, node.node_id)
         return not reserved
@@ -309,8 +308,7 @@ class Core:
             if not room.node.schedulable or not fits(room.node.capacity, ask.resource):
                 continue
             if self._takes(room, ask):
-                result = "AllocatedReserved" if reserved else "Allocated"
-                return self._allocate(owner, ask, room.node_id, "allocate", result)
+                return self._allocate(owner, ask, room.node_id, "allocate")
             left = leftover(room.available, ask.resource)
             if old and not reserved and (best is None or left < best[0]):
                 best = left, room
@@ -358,7 +356,8 @@ class Core:
             self._limits.accept(self._applications[owner])
         return True
 
-    def _allocate(self, owner: str, ask: Ask, node: str, source: str, result: str) -> bool:
+    def _allocate(self, owner: str, ask: Ask, node: str, source: str) -> bool:
+        reserved = ask.allocation_key in self._reservations()
         self._unreserve([ask.allocation_key])
         self._without(owner, ask)
         self._take_room(node, ask)
@@ -373,7 +372,8 @@ class Core:
             if RUNNING == state != application.application_state:
                 self._limits.start(application)
             self._change(owner, application_state=state)
-        self._event.source, self._event.result = source, result
+        self._event.source = source
+        self._event.result = "AllocatedReserved" if reserved else "Allocated"
         self._event.ask, self._event.node = ask.allocation_key, node
         return True
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 from planner.case.kueue import Case
 from planner.plan.base import name_some
 from planner.quantity import format_units, plural
-from planner.quota.kueue.topology import PODS, FlavorTree, Topologies, Values
+from planner.quota.kueue.request import PODS
+from planner.quota.kueue.topology import FlavorTree, Topologies, Values
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.topology.assigning import Placing
 from planner.state.kueue import HOST

@@ -204,11 +204,10 @@ def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:
         fr = snapshot.fr_or_none(flavor, quota.name)
         if fr is not None and asked[quota.name]:
             path = f"clusterqueue/{queue}.quota.{flavor}/{quota.name}"
-            limit, nominal = quota.borrowing_limit, quota.nominal_quota
-            if limit is not None:
-                yield from _raised(inquiry, f"{path}.borrowingLimit", fr, limit)
-            if nominal is not None:
-                yield from _raised(inquiry, f"{path}.nominal", fr, nominal)
+            both = {"borrowingLimit": quota.borrowing_limit, "nominal": quota.nominal_quota}
+            for field, nano in both.items():
+                if nano is not None:
+                    yield from _raised(inquiry, f"{path}.{field}", fr, nano)
 
 
 def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[Edit]:

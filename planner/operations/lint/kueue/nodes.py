@@ -22,8 +22,9 @@ from planner.operations.lint.kueue.world import NOON, Facts, Object
 from planner.operations.lint.lint import Example, Finding, finding
 from planner.quantity import UNLIMITED, format_units, plural
 from planner.quota.kueue.preemptor import as_preemptor
+from planner.quota.kueue.request import PODS
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
-from planner.quota.kueue.topology import PODS, FlavorTree, Topologies, is_of, units_of
+from planner.quota.kueue.topology import FlavorTree, Topologies, is_of, units_of
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
 from planner.reference.kueue.topology.assigning import Placing

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from planner.quota.kueue.topology import PODS, FlavorTree
+from planner.quota.kueue.request import PODS
+from planner.quota.kueue.topology import FlavorTree
 from planner.state.kueue import Workload
 from planner.state.kueue_workload import PodSet, SliceConstraint, TopologyRequest
 from planner.state.pods import PodSpec

@@ -81,8 +81,7 @@ def asked(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> d
         )
     total: dict[int, int] = {}
     for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=False):
-        count = request.count if pods.count is None else pods.count
-        amounts = {**request.scaled(count).totals, "pods": count}
+        amounts = request.totals_at(pods.count)
         for resource, choice in pods.flavors.items():
             if amounts[resource]:
                 fr = snapshot.fr(choice.flavor, resource)
