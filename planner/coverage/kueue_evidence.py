@@ -252,7 +252,9 @@ def slices(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[Un
         # docs/semantics/kueue-releases.md §2).
         own = old.metadata.namespace == workload.metadata.namespace
         if own or not state.configuration.rules.replaces_in_own_namespace:
-            held = _flavors_of(old, queue)
+            # Kueue takes it as replaced only where it holds quota in the same queue.
+            replaced = old.admitted_by == queue.name and old.holds_quota
+            held = {name for pods in old.assigned if replaced for name in pods.flavors.values()}
         named = ", ".join(sorted(held)) or "nothing"
         here = f"the slice {key}, which it replaces, holds {named} in ClusterQueue {queue.name}"
     for flavor, refused in said.items():
@@ -264,12 +266,6 @@ def slices(state: State, workload: Workload, queue: ClusterQueue) -> Iterator[Un
                 "is not in it",
                 "contradiction",
             )
-
-
-def _flavors_of(old: Workload, queue: ClusterQueue) -> set[str]:
-    """Return the flavors of an old slice's usage; none if Kueue would not take it as replaced."""
-    replaced = old.admitted_by == queue.name and old.holds_quota
-    return {name for pods in old.assigned if replaced for name in pods.flavors.values()}
 
 
 def nodes(workload: Workload) -> Iterator[Uncovered]:

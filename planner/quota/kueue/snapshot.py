@@ -207,7 +207,12 @@ def build_snapshot(
 ) -> Snapshot:
     """Build the snapshot of a state at a moment; the arguments are those of ``take_snapshot``."""
     activity, configuration = Activity.of(state, placing=placing), state.configuration
-    index, arithmetic = _index_quotas(state), arithmetic_of(configuration.rules)
+    arithmetic = arithmetic_of(configuration.rules)
+    # First of all the flavor-resources that any ClusterQueue or Cohort has quota for.
+    owners = [cq.spec for cq in state.cluster_queues] + [co.spec for co in cohorts_of(state)]
+    quotas = (each for owner in owners for each in owner.quotas)
+    frs = dict.fromkeys(FlavorResource(flavor, quota.name) for flavor, quota in quotas)
+    index = {fr: number for number, fr in enumerate(frs)}
     nodes = _nodes(state, activity, index, arithmetic)
     node_of = {node.name: i for i, node in enumerate(nodes) if node.is_queue}
     queues = {node_of[cq.name]: cq for cq in state.cluster_queues}
@@ -250,14 +255,6 @@ def _add_up(usage: Usage, state: State, every: Holders) -> None:
     nodes, which = every.columns.queue.tolist(), every.columns.usage.tolist()
     for at in np.argsort(every.places).tolist():
         usage.add(nodes[at], every.table.shapes[which[at]].usage)
-
-
-def _index_quotas(state: State) -> dict[FlavorResource, int]:
-    """Number the flavor-resources that any ClusterQueue or Cohort has quota for."""
-    owners = [cq.spec for cq in state.cluster_queues] + [co.spec for co in cohorts_of(state)]
-    quotas = (each for owner in owners for each in owner.quotas)
-    frs = dict.fromkeys(FlavorResource(flavor, quota.name) for flavor, quota in quotas)
-    return {fr: number for number, fr in enumerate(frs)}
 
 
 def _nodes(

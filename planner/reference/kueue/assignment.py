@@ -385,13 +385,14 @@ class FlavorAssigner:
         self, flavor: str, wanted: Mapping[str, int]
     ) -> Iterator[tuple[str, int | None, int, int]]:
         """Yield per resource its fr, the request so far, and the most there could ever be."""
+        tree = self.snapshot.tree
         for resource, amount in wanted.items():
             fr = self.snapshot.fr_or_none(flavor, resource)
             if fr is None:
                 yield resource, fr, amount, 0
             else:
-                most = self.snapshot.tree.potential(self.preemptor.queue, fr)
-                yield resource, fr, self._wanted(fr, amount), most
+                value = tree.arithmetic.add_wanted(self._assumed.get(fr, 0), amount)
+                yield resource, fr, value, tree.potential(self.preemptor.queue, fr)
 
     def _shortages(self, flavor: str, wanted: Mapping[str, int]) -> Iterator[str]:
         subtract = self.snapshot.tree.arithmetic.subtract
@@ -455,12 +456,10 @@ class FlavorAssigner:
         """Return the choice per resource, and the flavor's least preferred offer (§4.3)."""
         taste, representative = self.taste, BEST
         choices = {}
-        for resource, amount in wanted.items():
-            fr = self.snapshot.fr_or_none(flavor, resource)
+        for resource, fr, value, _ in self._asked(flavor, wanted):
             if fr is None:  # covered, but listed without quota anywhere: nominal 0
-                offer = Offer(Possibility.FIT if amount <= 0 else Possibility.NO_FIT, 0)
+                offer = Offer(Possibility.FIT if value <= 0 else Possibility.NO_FIT, 0)
             else:
-                value = self._wanted(fr, amount)
                 offer = self.offer_at_once(fr, value) or self._simulate(fr, value)
             if is_preferred(representative, offer, taste):
                 representative = offer
@@ -469,9 +468,6 @@ class FlavorAssigner:
                 return {}, representative
             choices[resource] = _Choice(flavor, offer.possibility, offer.level)
         return choices, representative
-
-    def _wanted(self, fr: int, amount: int) -> int:
-        return self.snapshot.tree.arithmetic.add_wanted(self._assumed.get(fr, 0), amount)
 
     def offer_at_once(self, fr: int, value: int) -> Offer | None:
         """Return what a flavor-resource offers without evictions; ``None`` if there may be some.
@@ -515,15 +511,14 @@ class FlavorAssigner:
         """Run the whole preemption search for this single flavor-resource (§4.7)."""
         queue = self.preemptor.queue
         found = self.search({fr: value}, frozenset({fr})).targets
-        if not found:
-            level, _ = borrow_level(self.usage, queue, fr, value)
-            return Offer(Possibility.NO_CANDIDATES, level)
         # The level counts with the targets removed: a smaller subtree may have room then.
         for target in found:
             self.usage.remove(target.workload.queue, target.workload.usage)
         level, _ = borrow_level(self.usage, queue, fr, value)
         for target in found:
             self.usage.add(target.workload.queue, target.workload.usage)
+        if not found:
+            return Offer(Possibility.NO_CANDIDATES, level)
         from_own = any(target.workload.queue == queue for target in found)
         return Offer(Possibility.PREEMPT if from_own else Possibility.RECLAIM, level)
 

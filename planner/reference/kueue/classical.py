@@ -20,7 +20,6 @@ from planner.quota.classes import IntArray
 from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.past_use import Contender, Contest
 from planner.quota.kueue.snapshot import Preemptor
-from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.context import Context, Search, Target, fill_back, restore
 from planner.reference.laws import keeps
 
@@ -38,15 +37,7 @@ REASON: Mapping[Variant, str] = {
 }
 
 
-class Candidate(NamedTuple):
-    """A workload that may be preempted; ``lca`` is the lowest cohort above it and the preemptor."""
-
-    workload: Admitted
-    variant: Variant
-    lca: int = NO_PARENT
-
-
-class CandidateList(NamedTuple):
+class Candidates(NamedTuple):
     """The candidates in the order in which the search takes them.
 
     ``lca`` maps each other queue to its lowest common ancestor with the preemptor's;
@@ -61,16 +52,16 @@ class CandidateList(NamedTuple):
     any_from_other_queues: bool
     any_with_advantage: bool
 
-    def of(self, workload: Admitted) -> Candidate:
-        """Return one of the workloads as a candidate, with its variant (§5.3)."""
+    def variant(self, workload: Admitted) -> Variant:
+        """Return the way in which one of the workloads may be taken (§5.3)."""
         lca = self.lca.get(workload.queue)
         if lca is None:
-            return Candidate(workload, "WithinCQ")
+            return "WithinCQ"
         if lca in self.advantages:
-            return Candidate(workload, "HierarchicalReclaim", lca)
+            return "HierarchicalReclaim"
         if self.highest is None or workload.priority > self.highest:
-            return Candidate(workload, "ReclaimWithoutBorrowing", lca)
-        return Candidate(workload, "ReclaimWhileBorrowing", lca)
+            return "ReclaimWithoutBorrowing"
+        return "ReclaimWhileBorrowing"
 
 
 @keeps(laws.FS_RECLAIM, laws.FS_WITHIN_CLUSTER_QUEUE, laws.KQ_RECLAIM, laws.KQ_WITHIN_CLUSTER_QUEUE)
@@ -134,7 +125,7 @@ def _permitted_by_policy(
     yield equal[np.array(permits, dtype=np.bool_)]
 
 
-def collect_candidates(context: Context) -> CandidateList:
+def collect_candidates(context: Context) -> Candidates:
     """Collect and order the candidates of classical preemption at the present usage."""
     with_advantage: list[int] = []
     by_priority: list[int] = []
@@ -158,7 +149,7 @@ def collect_candidates(context: Context) -> CandidateList:
     # priorities of the own queue come after all workloads that run elsewhere (§5.4).
     some, kind = permitted(context, [with_advantage, by_priority, [context.queue]])
     sizes = np.bincount(kind, minlength=3).tolist()
-    return CandidateList(
+    return Candidates(
         ordered=in_candidate_order(context, some, kind),
         lca=lca,
         advantages=advantages,
@@ -255,7 +246,7 @@ def search_classical(context: Context) -> Search:
 
 
 @keeps(laws.KQ_ATTEMPT)
-def _attempts(context: Context, candidates: CandidateList) -> tuple[bool, ...]:
+def _attempts(context: Context, candidates: Candidates) -> tuple[bool, ...]:
     """Return the attempts in Kueue's order (§5.5)."""
     forbidden = context.policy.borrow_within_cohort.policy == "Never"
     # Strictly less, in every contested fr: a queue at its nominal quota is not under it.
@@ -272,7 +263,7 @@ def _attempts(context: Context, candidates: CandidateList) -> tuple[bool, ...]:
     return (True, False)
 
 
-def _attempt(context: Context, candidates: CandidateList, *, borrowing: bool) -> list[Target]:
+def _attempt(context: Context, candidates: Candidates, *, borrowing: bool) -> list[Target]:
     targets: list[Target] = []
     if not borrowing and not _may_stay_within_nominal(context, candidates):
         return targets
@@ -281,14 +272,14 @@ def _attempt(context: Context, candidates: CandidateList, *, borrowing: bool) ->
     for workload in candidates.ordered:
         alike = workload.queue, workload.priority
         if alike not in valid:
-            valid[alike] = _is_valid(context, candidates.of(workload), borrowing=borrowing)
+            valid[alike] = _is_valid(context, candidates, workload, borrowing=borrowing)
         # Skipped for good, as in Kueue: removals lower usage, so no candidate becomes valid.
         if not valid[alike]:
             continue
         # The fit is tested after a removal only: there is a victim even if all fits now (§5.6).
         context.take_out(workload)
         valid.clear()
-        targets.append(Target(workload, REASON[candidates.of(workload).variant]))
+        targets.append(Target(workload, REASON[candidates.variant(workload)]))
         if context.fits(borrowing=borrowing):
             fill_back(context, targets, borrowing=borrowing)
             restore(context, targets)
@@ -297,7 +288,7 @@ def _attempt(context: Context, candidates: CandidateList, *, borrowing: bool) ->
     return []
 
 
-def _may_stay_within_nominal(context: Context, candidates: CandidateList) -> bool:
+def _may_stay_within_nominal(context: Context, candidates: Candidates) -> bool:
     """Say whether the request could fit in nominal quota with all own candidates removed."""
     queue, exact = context.queue, context.snapshot.tree.arithmetic
     if exact.wraps:
@@ -315,19 +306,18 @@ def _may_stay_within_nominal(context: Context, candidates: CandidateList) -> boo
 
 
 @keeps(laws.KQ_BORROW_WITHIN_COHORT, laws.KQ_OVER_QUOTA)
-def _is_valid(context: Context, candidate: Candidate, *, borrowing: bool) -> bool:
+def _is_valid(
+    context: Context, candidates: Candidates, workload: Admitted, *, borrowing: bool
+) -> bool:
     """Test a candidate at its turn: its queue, and all cohorts up to the LCA, exceed quota."""
-    queue = candidate.workload.queue
-    if queue == context.queue:
+    if workload.queue == context.queue:
         return True
-    if borrowing and candidate.variant == "ReclaimWithoutBorrowing":
+    if borrowing and candidates.variant(workload) == "ReclaimWithoutBorrowing":
         return False
-    if context.usage.within_nominal(queue, context.contested):
-        return False
-    for cohort in context.snapshot.tree.ancestors(queue):
+    for node in context.snapshot.tree.path(workload.queue):
         # From the LCA up quota is shared with the preemptor: there is nothing to reclaim.
-        if cohort == candidate.lca:
+        if node == candidates.lca[workload.queue]:
             break
-        if context.usage.within_nominal(cohort, context.contested):
+        if context.usage.within_nominal(node, context.contested):
             return False
     return True

@@ -97,15 +97,24 @@ def find_candidates(leaf: Queue, ask: Ask, fence: Fence) -> list[Candidate]:
     return list(_below(fence.root, ask, snapshot, fence.priorities, (top, False)))
 
 
-@keeps(laws.YK_FENCE, laws.YK_OTHER_QUEUE, laws.YK_PRIORITY)
+@keeps(
+    laws.YK_FENCE,
+    laws.YK_OTHER_QUEUE,
+    laws.YK_OVER_GUARANTEED,
+    laws.YK_PREEMPTABLE,
+    laws.YK_PRIORITY,
+)
 def _below(
     queue: Queue, ask: Ask, snapshot: Snapshot, path: Mapping[str, int], bound: tuple[int, bool]
 ) -> Iterator[Candidate]:
     priority, anyone = bound
     if queue.is_leaf:
         # The whole queue of the ask is spared, and with it the application (§13.3).
-        if queue is not snapshot.leaf and not queue.properties.disabled:
-            yield from _of_leaf(queue, ask, snapshot, None if anyone else priority)
+        spared = queue is snapshot.leaf or queue.properties.disabled
+        if not spared and snapshot.lists(queue):
+            for candidate in in_leaf(queue, ask.resource):
+                if anyone or candidate.allocation.priority <= priority:
+                    yield candidate
         return
     for child in queue.children:
         offset = child.properties.priority_offset
@@ -119,18 +128,6 @@ def _below(
         else:
             continue
         yield from _below(child, ask, snapshot, path, below)
-
-
-@keeps(laws.YK_OVER_GUARANTEED, laws.YK_PREEMPTABLE, laws.YK_PRIORITY)
-def _of_leaf(
-    queue: Queue, ask: Ask, snapshot: Snapshot, priority: int | None
-) -> Iterator[Candidate]:
-    """Yield the candidates of a leaf up to a priority; None means any priority."""
-    if not snapshot.lists(queue):
-        return
-    for candidate in in_leaf(queue, ask.resource):
-        if priority is None or candidate.allocation.priority <= priority:
-            yield candidate
 
 
 def in_leaf(leaf: Queue, wanted: Resource) -> Iterator[Candidate]:

@@ -37,7 +37,6 @@ from planner.commands.boost.kueue.trial import Trial
 from planner.quota.kueue.assignment import contested, total_request
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.past_use import Contender, Contest
-from planner.quota.kueue.tree import NO_PARENT
 from planner.reference.kueue.classical import collect_candidates
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.fair_sharing import fair_candidates
@@ -120,19 +119,23 @@ def candidates_of(trial: Trial) -> Sequence[Candidate]:
     request = total_request(trial.assignment, preemptor, snapshot)
     wanted = contested(trial.assignment, snapshot)
     context = Context(snapshot, snapshot.usage.copy(), preemptor, request, wanted)
+    lca_of, found = dict[int, int](), list[tuple[Admitted, str]]()
     if snapshot.configuration.fair_sharing_on:
-        found = _fair(context)
+        # Of the own queue, and of queues that borrow (docs/semantics/kueue.md §6.2).
+        for one in fair_candidates(context)[0]:
+            found.append((one, _FAIR_OWN if one.queue == context.queue else _FAIR_OTHER))
     else:
         candidates = collect_candidates(context)
-        found = map(candidates.of, candidates.ordered)
+        lca_of = dict(candidates.lca)
+        found += ((one, candidates.variant(one)) for one in candidates.ordered)
     pool = []
-    for workload, variant, lca in found:
+    for workload, variant in found:
         least, most = _bounds(context, workload, variant)
         is_victim, usage = workload.key in trial.victims, tuple(sorted(workload.usage.items()))
         # Bounds on both sides may forbid some orders of equals: each of them is a kind by itself.
         alone = workload.key if least is not None and most is not None else ""
         past = None if workload.past is None else (workload.local_queue, workload.past)
-        group = workload.queue, usage, variant, lca, workload.evicted, past
+        group = workload.queue, usage, variant, lca_of.get(workload.queue), workload.evicted, past
         kind = (*group, _places(context, workload), least, most, is_victim, alone)
         place = not workload.evicted, _LISTS[variant]
         pool.append(Candidate(workload, place, least, most, is_victim, kind))
@@ -146,15 +149,6 @@ def _places(context: Context, workload: Admitted) -> Hashable:
         return ()
     moved = topologies.moved_by(workload.workload, queue)
     return tuple((one.flavor, one.leaf, tuple(sorted(one.amounts.items()))) for one in moved)
-
-
-def _fair(context: Context) -> Iterator[tuple[Admitted, str, int]]:
-    """Yield the candidates of fair sharing: of the own queue, and of queues that borrow.
-
-    Source: docs/semantics/kueue.md §6.2.
-    """
-    for workload in fair_candidates(context)[0]:
-        yield workload, _FAIR_OWN if workload.queue == context.queue else _FAIR_OTHER, NO_PARENT
 
 
 def _bounds(context: Context, workload: Admitted, variant: str) -> tuple[int | None, int | None]:
