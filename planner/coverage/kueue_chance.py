@@ -97,12 +97,9 @@ def _looked_at(workload: Workload) -> set[str]:
     for pods in workload.spec.pod_sets:
         spec = pods.template.spec
         keys |= spec.node_selector.keys()
-        affinity = spec.affinity.node_affinity if spec.affinity else None
-        if affinity is not None:
-            terms = [*(affinity.required.terms if affinity.required else ())]
-            terms += [one.preference for one in affinity.preferred]
-            keys |= {row.key for term in terms for row in term.match_expressions}
-            keys |= {_NAME for term in terms if term.match_fields}
+        terms = [*(spec.required_nodes or ()), *(one.preference for one in spec.preferred_nodes)]
+        keys |= {row.key for term in terms for row in term.match_expressions}
+        keys |= {_NAME for term in terms if term.match_fields}
     updates = (one for check in workload.status.admission_checks for one in check.updates)
     return keys.union(*(one.node_selector for one in updates))
 

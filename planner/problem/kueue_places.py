@@ -16,10 +16,9 @@ from msgspec import Struct
 from planner.problem.array import IntArray
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placing import Aim, Group, Pods
-from planner.quota.kueue.selector import meets_term, untolerated
+from planner.quota.kueue.selector import selects, untolerated
 from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.topology import OVERLAPPING, FlavorTree
-from planner.state.kueue import Node
 
 Amounts = tuple[tuple[str, int], ...]
 """Amounts by resource, in Kueue's units; none is 0."""
@@ -201,15 +200,8 @@ def eligible_leaves(tree: FlavorTree, pods: Pods) -> Iterable[int]:
     """
     if not tree.ends_in_host:
         return range(len(tree.nodes))
-    selector, affinity = pods.pod.node_selector.items(), pods.pod.affinity
-    required = affinity.node_affinity.required if affinity and affinity.node_affinity else None
-
-    def may_take(node: Node) -> bool:
-        labels = node.metadata.labels
-        if any(untolerated(node.spec.taints, pods.tolerations)):
-            return False
-        if any(labels.get(key) != value for key, value in selector):
-            return False
-        return required is None or any(meets_term(term, node) for term in required.terms)
-
-    return [leaf for leaf, node in enumerate(tree.nodes) if may_take(node)]
+    return [
+        leaf
+        for leaf, node in enumerate(tree.nodes)
+        if not any(untolerated(node.spec.taints, pods.tolerations)) and selects(pods.pod, node)
+    ]

@@ -237,19 +237,26 @@ class PodSpec(Schema):
     termination_grace_s: Int64 | None = Field(default=None, alias="terminationGracePeriodSeconds")
 
     @property
+    def required_nodes(self) -> tuple[NodeSelectorTerm, ...] | None:
+        """The terms of the required node affinity, one of which is enough; ``None`` without it."""
+        nodes = self.affinity.node_affinity if self.affinity else None
+        return nodes.required.terms if nodes and nodes.required else None
+
+    @property
+    def preferred_nodes(self) -> tuple[PreferredTerm, ...]:
+        """The preferences for nodes."""
+        nodes = self.affinity.node_affinity if self.affinity else None
+        return nodes.preferred if nodes else ()
+
+    @property
     def has_valid_affinity(self) -> bool:
         """Whether every term of the required node affinity can be evaluated on nodes."""
-        nodes = self.affinity.node_affinity if self.affinity else None
-        required = nodes.required if nodes else None
-        return required is None or all(term.is_valid for term in required.terms)
+        return all(term.is_valid for term in self.required_nodes or ())
 
     @property
     def has_valid_preferences(self) -> bool:
         """Whether every preference for nodes that has a weight can be evaluated on nodes."""
-        nodes = self.affinity.node_affinity if self.affinity else None
-        return (
-            all(one.preference.is_valid for one in nodes.preferred if one.weight) if nodes else True
-        )
+        return all(one.preference.is_valid for one in self.preferred_nodes if one.weight)
 
 
 class TemplateMetadata(Schema):

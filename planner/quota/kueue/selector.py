@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from planner.state.kueue_topology import Node
-from planner.state.pods import INTEGER, NodeSelectorTerm, SelectorRequirement, Taint, Toleration
+from planner.state.pods import (
+    INTEGER,
+    NodeSelectorTerm,
+    PodSpec,
+    SelectorRequirement,
+    Taint,
+    Toleration,
+)
 
 
 class InvalidSelectorError(ValueError):
@@ -20,6 +27,14 @@ def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> I
     for taint in taints:
         if taint.is_hard and not any(one.accepts(taint) for one in tolerations):
             yield taint
+
+
+def selects(pod: PodSpec, node: Node) -> bool:
+    """Say whether a pod's selector and its required node affinity take a node."""
+    labels, required = node.metadata.labels, pod.required_nodes
+    if any(labels.get(key) != value for key, value in pod.node_selector.items()):
+        return False
+    return required is None or any(meets_term(term, node) for term in required)
 
 
 def meets(row: SelectorRequirement, value: str | None) -> bool:

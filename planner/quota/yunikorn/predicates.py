@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from planner.quantity import is_milli, to_units
 from planner.quota.kueue.request import Defaults, pod_request
-from planner.quota.kueue.selector import meets_term, untolerated
+from planner.quota.kueue.selector import selects, untolerated
 from planner.state.kueue_topology import Node
 from planner.state.pods import LabelSelector, Taint
 from planner.state.yunikorn import Application, Ask
@@ -143,9 +143,8 @@ class Demand:
     def _is_eligible(self, node: Node) -> bool:
         """Say whether the pod may be on the node by what the node itself is."""
         taints = (*node.spec.taints, *([_UNSCHEDULABLE] if node.spec.unschedulable else ()))
-        return next(untolerated(taints, self._pod.spec.tolerations), None) is None and _selects(
-            self._pod, node
-        )
+        spec = self._pod.spec
+        return not any(untolerated(taints, spec.tolerations)) and selects(spec, node)
 
     def _is_welcome(self, node: Node) -> bool:
         """Say whether the pods of the cluster let the pod in: affinity both ways, and spread."""
@@ -209,15 +208,15 @@ class Demand:
         A node that lacks a key of any of them is in no domain.
         """
         counts: tuple[Counter[str], ...] = tuple(Counter() for _ in self._spread)
-        keys = [one.topology_key for one in self._spread]
+        keys, spec = [one.topology_key for one in self._spread], self._pod.spec
         for name, node in self._placed.nodes.items():
             if any(key not in node.metadata.labels for key in keys):
                 continue
             for constraint, count in zip(self._spread, counts, strict=True):
-                if constraint.node_affinity_policy == "Honor" and not _selects(self._pod, node):
+                if constraint.node_affinity_policy == "Honor" and not selects(spec, node):
                     continue
                 taints = node.spec.taints if constraint.node_taints_policy == "Honor" else ()
-                if next(untolerated(taints, self._pod.spec.tolerations), None) is None:
+                if not any(untolerated(taints, spec.tolerations)):
                     pods = self._placed.on[name].values()
                     found = sum(self._selects(constraint, pod) for pod in pods)
                     count[node.metadata.labels[constraint.topology_key]] += found
@@ -253,16 +252,6 @@ def _namespace(pod: Pod) -> str:
 
 def _matches(selector: LabelSelector | None, pod: Pod) -> bool:
     return selector is not None and selector.matches(pod.metadata.labels)
-
-
-def _selects(pod: Pod, node: Node) -> bool:
-    """Say whether a pod's selector and its required node affinity take a node."""
-    labels = node.metadata.labels
-    if any(labels.get(key) != value for key, value in pod.spec.node_selector.items()):
-        return False
-    affinity = pod.spec.affinity.node_affinity
-    required = None if affinity is None else affinity.required
-    return required is None or any(meets_term(term, node) for term in required.terms)
 
 
 def _ports(pod: Pod) -> Iterator[Port]:

@@ -55,13 +55,10 @@ def _selector_matches(pod: PodSpec, labels: Mapping[str, str], keys: AbstractSet
     """Compare only the selectors that name one of the label keys; the others are dropped."""
     if any(labels.get(key) != value for key, value in pod.node_selector.items() if key in keys):
         return False
-    affinity = pod.affinity.node_affinity if pod.affinity else None
-    if affinity is None or affinity.required is None:
-        return True
     # matchFields name nodes, of which a flavor says nothing: Kueue drops them (§4.2).
     terms = [
         [row for row in term.match_expressions if row.key in keys]
-        for term in affinity.required.terms
+        for term in pod.required_nodes or ()
     ]
     # Terms are alternatives: a term that asks nothing of this flavor admits it.
     if not terms or not all(terms):

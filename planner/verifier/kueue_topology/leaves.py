@@ -70,11 +70,10 @@ def obstacle_between(
             if labels[key] is None:
                 return Obstacle(f"it has no label {key}, of which {value} is selected")
             return Obstacle(f"its label {key}={labels[key]} is not the {value} selected")
-    affinity = pod.affinity.node_affinity if pod.affinity else None
     # Of each term only the rows that say something about a label of the flavor.
     terms = [
         [row for row in term.match_expressions if row.key in labels]
-        for term in (affinity.required.terms if affinity and affinity.required else ())
+        for term in pod.required_nodes or ()
     ]
     # Terms are ORed, so one without such rows permits every flavor. Kueue then drops the whole
     # affinity, also where another term could not be evaluated.
@@ -97,10 +96,8 @@ def runs_on(node: Node, pod: PodSpec, tolerations: Sequence[Toleration]) -> bool
     repelled = any(_kept_away(node.spec.taints, tolerations))
     if repelled or not pod.node_selector.items() <= labels.items():
         return False
-    affinity = pod.affinity.node_affinity if pod.affinity else None
-    if affinity is None or affinity.required is None:
-        return True
-    return any(_is_met(term, labels, node.metadata.name) for term in affinity.required.terms)
+    terms, name = pod.required_nodes, node.metadata.name
+    return terms is None or any(_is_met(term, labels, name) for term in terms)
 
 
 def _is_met(term: NodeSelectorTerm, labels: Mapping[str, str], name: str) -> bool:

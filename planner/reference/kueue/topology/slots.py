@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.quota.kueue.selector import meets_term, untolerated
+from planner.quota.kueue.selector import meets_term, selects, untolerated
 from planner.quota.kueue.topology import FlavorTree, children_of
 from planner.reference.kueue.topology.ask import Aim, Ask, Manner
 from planner.state.kueue_topology import Node
@@ -145,26 +145,18 @@ class Qualification:
         labels = node.metadata.labels
         if any(labels.get(key) != value for key, value in self._pod.node_selector.items()):
             return "nodeSelector"
-        affinity = self._pod.affinity.node_affinity if self._pod.affinity else None
-        if affinity is None or affinity.required is None:
-            return ""
-        meeting = any(meets_term(term, node) for term in affinity.required.terms)
-        return "" if meeting else "affinity"
+        return "" if selects(self._pod, node) else "affinity"
 
     def scores(self) -> list[int] | None:
         """Return the scores of the leaves by the pod's preferences; ``None`` if it has none.
 
         A leaf that does not qualify has none, and adds none to the domains above it.
         """
-        affinity = self._pod.affinity.node_affinity if self._pod.affinity else None
-        if affinity is None or not affinity.preferred or not self._tree.ends_in_host:
+        preferred = self._pod.preferred_nodes
+        if not preferred or not self._tree.ends_in_host:
             return None
         return [
-            sum(
-                one.weight
-                for one in affinity.preferred
-                if fits and meets_term(one.preference, node)
-            )
+            sum(one.weight for one in preferred if fits and meets_term(one.preference, node))
             for node, fits in zip(self._tree.nodes, self.leaves, strict=True)
         ]
 
