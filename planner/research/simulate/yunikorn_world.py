@@ -27,15 +27,15 @@ from planner.quota.yunikorn.resource import Resource, plus
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.reference.yunikorn.flow import Look, after, asked_as, looks, reserved, unreserved
 from planner.reference.yunikorn.turn import CHECK_INTERVAL
-from planner.research.simulate.record import Event, Kind, Standing, Use
+from planner.research.simulate.record import Event, Kind, Standing
 from planner.research.simulate.script import Arrivals, Leaving, Script
 from planner.research.simulate.simulate import EVICTION_S, OPTIMUM, Asked, Unproved
 from planner.research.simulate.world import (
     Appointment,
     Cycle,
     Due,
+    Entered,
     Mark,
-    Tally,
     Text,
     World,
     digest,
@@ -357,42 +357,28 @@ class YuniKornWorld(World):
         coming = self._agenda.after(at_s, tree)
         return Mark(digest(state_mark(cluster, self._kept)), digest((ages(cluster), coming)))
 
-    def enter(self, tally: Tally) -> None:
-        """Open the accounts of all asks and allocations that are there, or arrive later."""
+    def entered(self) -> Iterator[Entered]:
+        """Yield all asks and allocations that are there, or arrive later."""
         for _, application, one in _claims(self._state):
             standing: Standing = "running" if isinstance(one, Allocation) else "pending"
-            tally.enter(one.allocation_key, application.queue_name, one.priority, standing)
+            yield Entered(one.allocation_key, application.queue_name, one.priority, standing)
         for coming in self._coming.values():
+            at: tuple[Standing, int] = ("pending", 0) if coming.again else ("to come", coming.at_s)
             queue = coming.application.queue_name
-            if coming.again:
-                tally.enter(coming.key, queue, coming.ask.priority, "pending")
-            else:
-                tally.enter(coming.key, queue, coming.ask.priority, "to come", coming.at_s)
+            yield Entered(coming.key, queue, coming.ask.priority, *at)
 
     def used(self) -> Sequence[int]:
-        """Return how much of each resource is in use, in the order of ``use``."""
+        """Return how much of each resource is in use, in the order of ``capacities``."""
         roots = [cluster.tree.root.allocated for cluster in self._clusters]
-        return [sum(root.get(name, 0) for root in roots) for name in self._resources()]
+        return [sum(root.get(name, 0) for root in roots) for _, name, _ in self.capacities()]
 
-    def _resources(self) -> list[str]:
-        nodes = (node for partition in self._state.partitions for node in partition.nodes)
-        return sorted({name for node in nodes for name in node.capacity})
-
-    def use(self, shares: Sequence[float]) -> tuple[Use, ...]:
-        """Return the use of each resource; ``shares`` are the amounts used on average."""
+    def capacities(self) -> list[tuple[str, str, int | None]]:
+        """Return each resource that nodes have, and how much all of them have."""
         total: Resource = {}
         for partition in self._state.partitions:
             for node in partition.nodes:
                 total = plus(total, node.capacity)
-        return tuple(
-            Use(
-                flavor="",
-                resource=name,
-                capacity=total[name],
-                share=round(share / total[name], 6) if total[name] > 0 else None,
-            )
-            for name, share in zip(self._resources(), shares, strict=True)
-        )
+        return [("", name, total[name]) for name in sorted(total)]
 
 
 def _without(cluster: Cluster, gone: Allocation) -> Partition:
