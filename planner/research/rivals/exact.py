@@ -19,7 +19,7 @@ from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.measure import express
 from planner.objective.profiles import with_names
 from planner.research.rivals.contest import Contest, Found
-from planner.research.rivals.mathopt import Kind, ask, relaxed, translate
+from planner.research.rivals.mathopt import Kind, Milp
 from planner.solver.engine import as_it_comes
 from planner.solver.finder import solve_levels
 from planner.solver.search import Counts, Search
@@ -62,8 +62,7 @@ def cp_sat(contest: Contest, builder: Builder, objective: Linear) -> Said:
 def mip(kind: Kind, contest: Contest, builder: Builder, objective: Linear) -> Said:
     """Ask SCIP or HiGHS."""
     builder.minimize(objective)
-    seconds, nodes = contest.deadline.left(), contest.effort.nodes
-    answer = ask(translate(builder.proto), kind, seconds, nodes)
+    answer = Milp(builder.proto).ask(kind, contest.deadline.left(), contest.effort.nodes)
     return Said(answer.point, answer.best or answer.infeasible)
 
 
@@ -117,7 +116,7 @@ def rounding(contest: Contest) -> Found:
     for measure in with_names(contest.profile.levels):
         objective = express(stated.formulation, contest.table, measure)
         stated.builder.minimize(objective)
-        found = relaxed(translate(stated.builder.proto), contest.deadline.left())
+        found = Milp(stated.builder.proto).relaxed(contest.deadline.left())
         if not found:
             break
         point = found
