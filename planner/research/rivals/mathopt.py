@@ -183,7 +183,8 @@ class Milp:
         result = self._solved(SolverType.GLOP, parameters, seconds)
         if result is None or result.termination.reason != TerminationReason.OPTIMAL:
             return ()
-        return result.variable_values(self.columns)
+        found: list[float] = result.variable_values(self.columns)
+        return found
 
     def _solved(
         self, engine: SolverType, parameters: SolveParameters, seconds: float | None

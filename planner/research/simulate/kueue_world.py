@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -37,7 +37,7 @@ from planner.plan.base import Uncovered
 from planner.quantity import MAX_INT64
 from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.preemptor import names_replaced
-from planner.quota.kueue.snapshot import Snapshot, build_snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.reference.kueue.aftermath import evicted, evicting
 from planner.reference.kueue.cycle.admissibility import namespace_refusal
 from planner.reference.kueue.cycle.processing import Decider, Entry
@@ -49,7 +49,7 @@ from planner.reference.kueue.cycle.waiting import (
     open_queues,
     waiting_queues,
 )
-from planner.reference.kueue.decision import decide
+from planner.reference.kueue.decision import Decision, decide
 from planner.research.simulate import kueue_flow as flow
 from planner.research.simulate.record import Event
 from planner.research.simulate.script import Leaving, Script
@@ -103,7 +103,7 @@ class KueueWorld(World):
         self._roots = {node: taken.tree.root(node) for node in self.queues}
         self._part_of = flow.parts_of(taken, self._roots)
         self._parts = {node: self._part_of[root] for node, root in self._roots.items()}
-        self._decider = decider if instead is None else flow.changed(decider, instead)
+        self._decide, self._instead = decider, instead
         self._part_of_name = {taken.queue_name(n): part for n, part in self._parts.items()}
         self._reconciled = flow.reconciled_queues(there, taken)
         self._running: dict[str, Admitted] = {}
@@ -253,6 +253,10 @@ class KueueWorld(World):
         return "" if node is None else self._snapshot.queue_name(node)
 
     # What the scheduler does
+
+    def _decider(self, snapshot: Snapshot, preemptor: Preemptor, **given: Any) -> Decision:  # noqa: ANN401
+        found = self._decide(snapshot, preemptor, **given)
+        return found if self._instead is None else self._instead(snapshot, preemptor, found)
 
     def cycle(self, at_s: int) -> Cycle:
         """Let the scheduler run once, if any workload competes."""

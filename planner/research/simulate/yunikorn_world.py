@@ -24,6 +24,7 @@ from planner.errors import InputError, LookupFailed, SchemaError
 from planner.objective.terms import work
 from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.resource import Resource, plus
+from planner.reader.show import shown
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.reference.yunikorn.flow import Look, after, asked_as, looks, reserved, unreserved
 from planner.reference.yunikorn.turn import CHECK_INTERVAL
@@ -128,7 +129,9 @@ def _copies(state: YuniKornState, rows: Arrivals) -> Iterator[Coming]:
     claims = _claims(state)
     found = next((row for row in claims if rows.like in {row[2].allocation_key, row[2].pod}), None)
     if found is None:
-        raise LookupFailed("script: arrival.like", f"there is no ask or allocation {rows.quoted}")
+        raise LookupFailed(
+            "script: arrival.like", f"there is no ask or allocation {shown(rows.like)}"
+        )
     tree, application, claim = found
     for number in range(1, rows.count + 1):
         key, at_s = f"{claim.allocation_key}-{number}", rows.at_s(number)
