@@ -76,7 +76,7 @@ def command(given: Options) -> int:
 
 def _root(state: str) -> Path:
     path = Path(state)
-    if not path.exists():
+    if not (state and path.exists()):
         raise InputError(state, "there is no such file or directory")
     return path.resolve()
 

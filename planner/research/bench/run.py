@@ -66,12 +66,12 @@ class Made(NamedTuple):
     digest: str
 
 
-def read_suite(path: Path) -> Suite:
+def read_suite(path: str | Path) -> Suite:
     """Read a suite; InputError if the file cannot be read, or is not a suite."""
     try:
         text = load_file(path, MAX_BYTES, EXPECTED)
         value = parse_line(text.data, text.where)
-        if "cases" not in value:
+        if not value.get("cases"):
             raise SchemaError(text.where, "is no suite: it has no cases")
     except InputError as error:
         error.expected, error.hint = EXPECTED, error.hint or OF_STATES
@@ -184,7 +184,7 @@ def answer(heat: Heat) -> Mapping[str, Any]:
                 found = rival.answer(contest)
             spent = {
                 "cpu_seconds": round(time.process_time() - began, _DIGITS),
-                "judgements": contest.judge.asked,
+                "judgements": contest.asked,
                 "late": contest.is_late,
                 "seed": contest.seed or "",
             }
@@ -267,7 +267,7 @@ CPU_INFO: Final = Path("/proc/cpuinfo")
 
 
 def bench(  # noqa: PLR0913 - what a run can be told
-    path: Path,
+    path: str | Path,
     settings: Settings,
     *,
     quick: bool = False,
@@ -313,7 +313,7 @@ def bench(  # noqa: PLR0913 - what a run can be told
     heats = [
         Task(f"{case.name} {one.name}", Heat(case, line, one.name, effort))
         for case in chosen
-        for line in [line_of(case.source, path.parent)]
+        for line in [line_of(case.source, Path(path).parent)]
         for one in taking_part
     ]
     if notice is not None:

@@ -243,7 +243,7 @@ def _states(
         else:
             empty += 1
     if not made:
-        hint = "--instants draws moments at which jobs start, --sampling drawn needs none"
+        hint = "more --instants draw more moments, --sampling drawn needs nobody who runs then"
         raise InputError(file, "nobody holds a GPU at any of the moments", hint=hint)
     without = f", {plural(empty, 'moment')} without anybody" if empty else ""
     say("import", plural(made, "state") + without)

@@ -219,8 +219,12 @@ def usable(
 
 def _rows(path: str, columns: Sequence[str]) -> Iterator[Row | SchemaError]:
     """Yield the rows of a file; for a row that is not CSV, or too short or long, its error."""
-    if Path(path).exists() and not Path(path).is_file():
-        raise InputError(path, "is not a file", "a file of CSV: it may be read more than once")
+    if not path or (Path(path).exists() and not Path(path).is_file()):
+        raise InputError(
+            path or "the empty name",
+            "is not a file",
+            "a file of CSV: it may be read more than once",
+        )
     wanted = f"a header with the columns {', '.join(columns)}"
     lines = read_lines(path, None, MAX_LINE)
     first = next(lines, None)
