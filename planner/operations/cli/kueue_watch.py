@@ -22,10 +22,7 @@ if TYPE_CHECKING:
     from planner.commands.audit.judge import Question
     from planner.operations.watch.record import Figures, Line
 
-OF_CLUSTERS: Final = (
-    *("record", "interval", "resync", "for_s", "context", "kubeconfig", "impersonated"),
-    *("request_timeout", "namespace", "configuration", "without", "timeout_s"),
-)
+OF_CLUSTERS: Final = (*kueue_snapshot.OF_CLUSTER, "record", "interval", "resync", "for_s")
 """The options that mean nothing for dumps."""
 _DIGITS: Final = re.compile("([0-9]+)")
 

@@ -56,15 +56,14 @@ _IMPOSSIBLE: Final = {TerminationReason.INFEASIBLE, TerminationReason.INFEASIBLE
 """All columns are bounded: "infeasible or unbounded" means infeasible."""
 
 
-class MipAnswer(NamedTuple):
-    """What an engine says of a program: whether it has no solution, or a value per column.
+class Said(NamedTuple):
+    """An engine's answer: a value for each column, if any, and whether it claims a proof.
 
-    ``best`` is the engine's word that no other solution has less of the objective.
+    Without a value that is a proof that there is no solution.
     """
 
-    infeasible: bool = False
-    point: Sequence[int] = ()
-    best: bool = False
+    point: Sequence[float] = ()
+    proved: bool = False
 
 
 class Milp:
@@ -139,14 +138,14 @@ class Milp:
             row.set_coefficient(self.columns[v], c // unit)
             self._note(c // unit)
 
-    def ask(self, kind: Kind, seconds: float | None, nodes: int | None = None) -> MipAnswer:
+    def ask(self, kind: Kind, seconds: float | None, nodes: int | None = None) -> Said:
         """Let an engine look for a solution; its values are rounded and may break rows.
 
         "Infeasible" is not passed on where the program is not exact in doubles; SCIP is not asked
         where numbers are long. ``nodes`` are the most nodes of the search tree.
         """
         if kind == "SCIP" and self.longest > _SHORT:
-            return MipAnswer()
+            return Said()
         parameters = SolveParameters(random_seed=SEED, node_limit=nodes)
         if kind == "SCIP":
             # With more threads the answer would depend on the machine.
@@ -162,13 +161,13 @@ class Milp:
         engine = SolverType.GSCIP if kind == "SCIP" else SolverType.HIGHS
         result = self._solved(engine, parameters, seconds)
         exact = self.longest <= _EXACT
-        if result is None or result.termination.reason in _IMPOSSIBLE:
-            return MipAnswer(infeasible=result is not None and exact)
-        if not result.has_primal_feasible_solution():
-            return MipAnswer()
+        if result is None:
+            return Said()
+        reason = result.termination.reason
+        if reason in _IMPOSSIBLE or not result.has_primal_feasible_solution():
+            return Said(proved=exact and reason in _IMPOSSIBLE)
         point = [round(value) for value in result.variable_values(self.columns)]
-        proved = exact and result.termination.reason == TerminationReason.OPTIMAL
-        return MipAnswer(point=point, best=proved)
+        return Said(point, exact and reason == TerminationReason.OPTIMAL)
 
     def relaxed(self, seconds: float | None) -> Sequence[float]:
         """Return an optimum with fractions allowed in all columns; empty if none is found.

@@ -139,8 +139,8 @@ class KueueWorld(World):
         """Let a workload run, and plan its end."""
         self._running[one.key] = one
         since_s = at_s - seconds_since(one.started_at, self._now(at_s))
-        run_s = self._script.run_s(one.key, annotated=run_seconds(one.remarks))
-        self._plan_end(one.key, self._parts[one.queue], since_s, run_s, at_s)
+        told_s = run_seconds(one.remarks)
+        self._plan_end(one.key, self._parts[one.queue], since_s, at_s, told_s)
 
     def _plan_release(self, one: Admitted, at_s: int, place: int) -> None:
         leaves_s = at_s + self._leaving.seconds(self._script, one.key, place)
@@ -345,7 +345,7 @@ class KueueWorld(World):
         ran_s, most_s = seconds_since(one.started_at, now), None
         if one.remarks is not None:
             most_s = read_disruption(one.remarks, now, ran_s).lost_s
-        return self._lose(one.key, ran_s, self._script.checkpoint_s(one.key), most_s)
+        return self._lose(one.key, ran_s, most_s)
 
     # What is reported of it
 

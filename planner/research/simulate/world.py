@@ -193,21 +193,27 @@ class World(ABC):
     def _event(self, kind: Kind, at_s: int, key: str, queue: str, **more: Any) -> Event:  # noqa: ANN401
         return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=key, queue=queue, **more)
 
-    def _plan_end(self, key: str, tree: int, since_s: int, run_s: int | None, at_s: int) -> None:
+    def _called(self, key: str) -> Iterable[str]:
+        """Return what a script may call a workload: its key, and its name if it has another."""
+        return filter(None, (key, self.names.get(key)))
+
+    def _plan_end(
+        self, key: str, tree: int, since_s: int, at_s: int, annotated: int | None = None
+    ) -> None:
         """Plan the end of a run that began at ``since_s``, if it ends; in 1 s if that is past."""
+        run_s = self._script.run_s(*self._called(key), annotated=annotated)
         if run_s is None:
             self.endless.add(key)
         else:
             end_s = since_s + run_s - self._kept.get(key, 0)
             self._agenda.set(max(at_s + 1, end_s), Due.FINISH, key, tree)
 
-    def _lose(self, key: str, ran_s: int, saves_s: int | None, most_s: int | None = None) -> int:
+    def _lose(self, key: str, ran_s: int, most_s: int | None = None) -> int:
         """Return how much of a run an eviction loses: the seconds after the last checkpoint.
 
-        ``saves_s`` is the time between checkpoints, ``None``: there are none; ``most_s`` is the
-        most that is lost.
+        ``most_s`` is the most that is lost.
         """
-        kept_s = self._kept.get(key, 0)
+        kept_s, saves_s = self._kept.get(key, 0), self._script.checkpoint_s(*self._called(key))
         lost_s = ran_s if most_s is None else min(ran_s, most_s)
         if saves_s is not None:
             # Checkpoints are counted from the beginning of the work, through all interruptions;

@@ -81,7 +81,7 @@ def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[s
     """
     later = []
     for tree, application, claim in _claims(state):
-        at_s = script.arrive_s(claim.allocation_key, claim.pod or "")
+        at_s = script.arrive_s(*filter(None, (claim.allocation_key, claim.pod)))
         if isinstance(claim, Ask) and at_s is not None:
             ask = claim.model_copy(update={"request_time": state.now + at_s * SECOND})
             later.append(Coming(ask.allocation_key, at_s, tree, application, ask))
@@ -202,13 +202,12 @@ class YuniKornWorld(World):
             if isinstance(claim, Allocation) and claim.preempted:
                 # It is gone at the start; its ask comes.
                 key = claim.allocation_key
-                saves_s = self._script.checkpoint_s(key, self.names.get(key, ""))
-                self._lose(key, self._ran_s(claim, 0), saves_s)
+                self._lose(key, self._ran_s(claim, 0))
                 self._put(tree, _without(self._clusters[tree], claim), 0)
                 ask = asked_as(key, claim, self._first_ns + AGAIN_S * SECOND)
                 self._coming[key] = Coming(key, AGAIN_S, tree, application, ask, again=True)
             elif isinstance(claim, Allocation):
-                self._run(claim.allocation_key, -self._ran_s(claim, 0), 0)
+                self._plan_end(claim.allocation_key, tree, -self._ran_s(claim, 0), 0)
         for coming in self._coming.values():
             self._tree_of[coming.key] = coming.tree
             self._agenda.set(coming.at_s, Due.ARRIVE, coming.key, coming.tree)
@@ -220,11 +219,6 @@ class YuniKornWorld(World):
         now = self._first_ns + at_s * SECOND
         self._state = self._state.model_copy(update={"partitions": tuple(partitions), "now": now})
         self._clusters[tree] = prepare(self._state, partition.name)
-
-    def _run(self, key: str, since_s: int, at_s: int) -> None:
-        """Let an allocation run since a time: plan its end."""
-        run_s = self._script.run_s(key, self.names.get(key, ""))
-        self._plan_end(key, self._tree_of[key], since_s, run_s, at_s)
 
     def _ran_s(self, one: Allocation, at_s: int) -> int:
         now = self._first_ns + at_s * SECOND
@@ -332,15 +326,14 @@ class YuniKornWorld(World):
         asking, step = look.asking, look.step
         key, queue = asking.ask.allocation_key, asking.leaf.path
         for victim in look.victims:
-            saves_s = self._script.checkpoint_s(victim.key, self.names.get(victim.key, ""))
-            lost_s = self._lose(victim.key, self._ran_s(victim.allocation, at_s), saves_s)
+            lost_s = self._lose(victim.key, self._ran_s(victim.allocation, at_s))
             size = sum(unit_weight(t) * n for t, n in victim.resource.items())
             lost = {"lost_s": lost_s, "lost_work": work(size, lost_s)}
             path = victim.queue.path
             yield self._event("preempted", at_s, victim.key, path, by=key, by_queue=queue, **lost)
         for victim in look.victims:
             yield self._event("requeued", at_s, victim.key, victim.queue.path)
-        self._run(key, at_s, at_s)
+        self._plan_end(key, self._tree_of[key], at_s, at_s)
         node = step.node if step is not None else None
         yield self._event("admitted", at_s, key, queue, node=node)
 

@@ -17,7 +17,7 @@ from ortools.sat.python import cp_model
 
 from planner.models.shared.builder import Builder, Linear
 from planner.research.rivals import mathopt
-from planner.research.rivals.mathopt import Kind, Milp, MipAnswer
+from planner.research.rivals.mathopt import Kind, Milp, Said
 from planner.solver.proving.program import ITERATIONS
 from planner.stage import progress_to
 from tests.solver.test_waiting import User, split_markets
@@ -93,5 +93,5 @@ def test_an_engine_that_gives_up_has_no_answer(
         raise RuntimeError("as a status of MathOpt that is not OK")
 
     monkeypatch.setattr(mathopt, "solve", gives_up)
-    assert program().ask(engine, 3.0) == MipAnswer()
+    assert program().ask(engine, 3.0) == Said()
     assert not program().relaxed(3.0)
