@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from planner.commands.compare.table import need
@@ -57,7 +58,7 @@ def draw_simulation(answer: Simulation, style: str = "svg") -> bytes:
         )
         reached = (scale[1:] for scale in _SCALES if answer.duration_s >= scale[0])
         unit, name = next(reached, (1, "seconds"))
-        events: dict[str, list[Event]] = {fate.workload: [] for fate in answer.workloads}
+        events = defaultdict[str, list[Event]](list)
         for event in answer.timeline:
             events[event.workload].append(event)
         found = {o.workload: [*spans(answer, o, events[o.workload])] for o in answer.workloads}
@@ -100,21 +101,23 @@ def spans(answer: Simulation, fate: Fate, events: Iterable[Event]) -> Iterator[S
 def _draw_counts(
     panel: Axes, answer: Simulation, found: Mapping[str, list[Span]], unit: int
 ) -> None:
-    changes: dict[Phase, dict[int, int]] = {phase: {0: 0} for phase in COLORS}
-    for own in found.values():
-        for span in own:
-            steps = changes[span.phase]
-            steps[span.start_s] = steps.get(span.start_s, 0) + 1
-            steps[span.end_s] = steps.get(span.end_s, 0) - 1
+    changes = {phase: Counter({0: 0}) for phase in COLORS}
+    for span in chain.from_iterable(found.values()):
+        changes[span.phase].update({span.start_s: 1, span.end_s: -1})
     for phase, steps in changes.items():
         times = sorted(time for time in steps if time < answer.duration_s or time == 0)
         counts = list(accumulate(steps[time] for time in times))
         ends = [*(time / unit for time in times), answer.duration_s / unit]
         name, color = COLORS[phase]
         panel.step(ends, [*counts, counts[-1]], where="post", color=color, label=name)
-    panel.set_title(f"{scheduler_of(answer).words.noun}s", loc="left")
-    panel.set_ylim(bottom=0)
+    _counted(panel, f"{scheduler_of(answer).words.noun}s")
     panel.legend(loc="lower right", bbox_to_anchor=(1, 1), fontsize=8, ncols=len(COLORS))
+
+
+def _counted(panel: Axes, title: str) -> None:
+    """Give a panel of counts its title, and whole numbers from 0 on."""
+    panel.set_title(title, loc="left")
+    panel.set_ylim(bottom=0)
     panel.locator_params(axis="y", integer=True)
 
 
@@ -125,10 +128,7 @@ def _draw_evictions(panel: Axes, answer: Simulation, unit: int) -> None:
     panel.step(ends, counts, where="post", color=RED)
     for loop in answer.loops:
         panel.axvline(loop.first_s / unit, color=RED, linewidth=0.8, linestyle=":")
-    title = "evictions so far" + (", and where loops begin" if answer.loops else "")
-    panel.set_title(title, loc="left")
-    panel.set_ylim(bottom=0)
-    panel.locator_params(axis="y", integer=True)
+    _counted(panel, "evictions so far" + (", and where loops begin" if answer.loops else ""))
 
 
 def _draw_lines(
