@@ -134,8 +134,8 @@ def _watch(given: Options, question: Question, tell: Callable[[Line], None]) -> 
     from planner.operations.watch.kueue.keep import Store
     from planner.operations.watch.kueue.live import Live
 
-    if given.interval is None or given.resync is None:
-        raise InputError("--interval and --resync", "none is no time to do something after")
+    if not given.interval or not given.resync:
+        raise InputError("--interval and --resync", "have to be more than 0 seconds")
     connect = partial(kueue_snapshot.connect, given)
     live = Live(
         Streams(connect, WATCHED),
