@@ -19,9 +19,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from proving import proved
+
 from planner.batch import Task, run
 from planner.research.bench.record import Case, Source, Suite
-from planner.research.bench.run import digest_of, proved
+from planner.research.bench.run import digest_of
 
 HERE: Final = Path(__file__).resolve().parent
 VERSION: Final = "1.0"

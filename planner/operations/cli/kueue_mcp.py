@@ -22,7 +22,7 @@ from planner.cli import value
 from planner.cli.exit_code import INTERRUPTED, OPTIMAL
 from planner.cli.option import define
 from planner.errors import InputError
-from planner.operations.cli.kueue_snapshot import OfCluster
+from planner.operations.cli.kueue_snapshot import OF_CLUSTER, OfCluster
 from planner.operations.cli.serve import WithinBounds
 
 if TYPE_CHECKING:
@@ -37,11 +37,6 @@ if TYPE_CHECKING:
 AT_ONCE: Final = 2
 """Calls that are answered at once; others wait for their turn, which is part of their time."""
 BOUNDED: Final = "planner.operations.serve.child"
-OF_CLUSTER: Final = (
-    *("context", "kubeconfig", "request_timeout", "timeout_s"),
-    *("namespace", "configuration", "without"),
-)
-"""The options that the process which answers is given as they are."""
 CHILD: Final = "planner.operations.cli.kueue_mcp_answer"
 
 
@@ -69,14 +64,14 @@ def command(given: Options) -> int:
         raise InputError("planner mcp", f"{error.name} is not installed", hint=hint) from None
     roots = tuple(map(_root, given.states))
     bounds = {name: given.values[name] for name in ("seconds", "max_bytes", "memory")}
-    cluster = {name: given.values[name] for name in OF_CLUSTER} | {"as": given.impersonated}
+    cluster = {name: given.values[name] for name in OF_CLUSTER}
     anyio.run(_Service(roots, bounds, cluster).run)
     return OPTIMAL
 
 
 def _root(state: str) -> Path:
     path = Path(state)
-    if not path.exists():
+    if not (state and path.exists()):
         raise InputError(state, "there is no such file or directory")
     return path.resolve()
 

@@ -186,6 +186,7 @@ def _read(call: Mapping[str, Any]) -> tuple[AnyState, tuple[str, ...]]:
 
     how = dict(call["cluster"])
     what = {name: how.pop(name) for name in ("namespace", "configuration", "without")}
+    how["as"] = how.pop("impersonated")
     taken = take_dump(Kubectl(**how, max_bytes=call["max_bytes"]), **what)
     return planner.read(taken.text().encode()), taken.notes
 

@@ -10,6 +10,7 @@ from planner.cli import option, value
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import CommandLine, define
 from planner.cli.output import LINE, say, warn
+from planner.cli.value import Option
 from planner.operations.cli.yunikorn_snapshot import take as take_of_yunikorn
 from planner.operations.cli.yunikorn_snapshot import yunikorn_option
 from planner.operations.kubectl.kueue_resource import (
@@ -72,6 +73,10 @@ class OfCluster(CommandLine):
         "For all calls together; none: as long as they take.",
         default="120",
     )
+
+
+OF_CLUSTER: Final = tuple(name for name, one in vars(OfCluster).items() if isinstance(one, Option))
+"""The names of these options."""
 
 
 class Answers(option.Saved):

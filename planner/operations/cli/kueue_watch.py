@@ -22,10 +22,7 @@ if TYPE_CHECKING:
     from planner.commands.audit.judge import Question
     from planner.operations.watch.record import Figures, Line
 
-OF_CLUSTERS: Final = (
-    *("record", "interval", "resync", "for_s", "context", "kubeconfig", "impersonated"),
-    *("request_timeout", "namespace", "configuration", "without", "timeout_s"),
-)
+OF_CLUSTERS: Final = (*kueue_snapshot.OF_CLUSTER, "record", "interval", "resync", "for_s")
 """The options that mean nothing for dumps."""
 _DIGITS: Final = re.compile("([0-9]+)")
 
@@ -137,8 +134,8 @@ def _watch(given: Options, question: Question, tell: Callable[[Line], None]) -> 
     from planner.operations.watch.kueue.keep import Store
     from planner.operations.watch.kueue.live import Live
 
-    if given.interval is None or given.resync is None:
-        raise InputError("--interval and --resync", "none is no time to do something after")
+    if not given.interval or not given.resync:
+        raise InputError("--interval and --resync", "have to be more than 0 seconds")
     connect = partial(kueue_snapshot.connect, given)
     live = Live(
         Streams(connect, WATCHED),

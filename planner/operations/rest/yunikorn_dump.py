@@ -68,8 +68,6 @@ _SHIM: Final[Mapping[str, type[BaseModel]]] = {
     "priorityClasses": PodPriorityClass,
 }
 """The models of the shim's cache, whose entries are flat."""
-_APART: Final = ("affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-"""Where the terms stand by which a pod keeps others apart from it."""
 Json = dict[str, Any]
 
 
@@ -235,17 +233,21 @@ def _trimmed(state: Json) -> Json:
     return kept
 
 
-def _has_limits(config: object) -> bool:
-    """Say whether a queue or a partition of a configuration has limits of users and groups."""
-    todo, found = [config], False
-    while todo and not found:
+def _entries(value: object) -> Iterator[tuple[str, Any]]:
+    """Yield all that stands in objects at any depth of a value, with its name."""
+    todo = [value]
+    while todo:
         part = todo.pop()
         if isinstance(part, dict):
-            found = any(key.lower() == "limits" and bool(each) for key, each in part.items())
+            yield from part.items()
             todo += part.values()
         elif isinstance(part, list):
             todo += part
-    return found
+
+
+def _has_limits(config: object) -> bool:
+    """Say whether a queue or a partition of a configuration has limits of users and groups."""
+    return any(name.lower() == "limits" and bool(each) for name, each in _entries(config))
 
 
 def _of_shim(cache: object) -> object:
@@ -274,20 +276,13 @@ def _of_shim(cache: object) -> object:
 
 def _named_labels(pod: Json) -> Iterator[str]:
     """Yield the keys of the labels at which a pod looks that keeps others apart from it."""
-    for term in _objects(_below(pod, *_APART)):
-        labels = _below(term, "labelSelector", "matchLabels")
-        yield from labels if isinstance(labels, dict) else ()
-        for row in _objects(_below(term, "labelSelector", "matchExpressions")):
-            key = row.get("key")
-            if isinstance(key, str):  # the reader complains about any other
-                yield key
-
-
-def _below(value: object, *names: str) -> object:
-    """Return what stands at a path of names, or nothing."""
-    for name in names:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value
+    for name, selector in _entries(pod):
+        if name == "labelSelector" and isinstance(selector, dict):
+            labels = selector.get("matchLabels")
+            yield from labels if isinstance(labels, dict) else ()
+            # The reader complains about a key that is no text.
+            keys = (row.get("key") for row in _objects(selector.get("matchExpressions")))
+            yield from (key for key in keys if isinstance(key, str))
 
 
 def _keep_keys(owner: Json, name: str, keys: frozenset[str] | set[str]) -> None:

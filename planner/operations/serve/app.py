@@ -9,7 +9,7 @@ address: `Guard` lets nothing in that another site began.
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from collections.abc import Collection, Coroutine, Mapping
 from ipaddress import ip_address
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -20,6 +20,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException as Failed
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from planner.commands.explain.record import CommonExplanation
@@ -136,7 +137,7 @@ def service(
     _add_endpoints(app, Answering(bounds))
     for path, (data, media) in files.contents.items():
         headers = {"Content-Security-Policy": files.policy, "Content-Type": media}
-        app.add_route(path, _fixed(data, headers))
+        app.router.routes.append(Route(path, Response(data, headers=headers), methods=["GET"]))
 
     @app.get("/healthz", summary="Say that the service is there.", operation_id="health")
     async def health() -> Health:
@@ -290,13 +291,6 @@ async def _failed(_: Request, error: Exception) -> Response:
         return _failure(500, f"a fault of the planner: {type(error).__name__}")
     said = _SAID.get(error.status_code, error.detail)
     return _failure(error.status_code, said, error.headers)
-
-
-def _fixed(data: bytes, headers: Mapping[str, str]) -> Callable[[Request], Awaitable[Response]]:
-    async def reply(_: Request) -> Response:
-        return Response(data, headers=headers)
-
-    return reply
 
 
 class Guard:

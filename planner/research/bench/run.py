@@ -22,13 +22,11 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from planner.batch import Task, cores
-from planner.commands.check.plan import check
 from planner.commands.replay.comparison import parse_line, read_lines
 from planner.commands.study.instance import Packed, open_packed
 from planner.commands.study.run import Settings
-from planner.coverage.answer import covered
 from planner.dump import as_line
-from planner.errors import InputError, InternalError, SchemaError
+from planner.errors import InputError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import measure_name, with_names
 from planner.plan import SCHEMA_VERSION
@@ -44,7 +42,6 @@ from planner.research.bench.record import (
     Manifest,
     Optimum,
     Row,
-    Size,
     Source,
     Suite,
 )
@@ -53,18 +50,13 @@ from planner.research.generate import generate_objects
 from planner.research.rivals.contest import Contest, Effort, Found, SpentError, laws_of
 from planner.research.rivals.table import RIVALS
 from planner.research.wing import families
-from planner.solver.deadline import Deadline
-from planner.solver.start import AnyPlanning, Given, solve, start
+from planner.solver.start import AnyPlanning, Given, start
 from planner.state import AnyState
 
 SUBJECT: Final = "the benchmark"
 """What messages call a file that should be a suite, or the results of a run, and is not."""
 EXPECTED: Final = "the file of a suite, such as instances/bench/suite.json"
 OF_STATES: Final = "planner compare holds algorithms against one another on states of your own"
-SMALL: Final = 50
-MEDIUM: Final = 500
-PATIENCE_S: Final = 180.0
-"""Seconds for the proof trees of one optimum."""
 
 
 class Made(NamedTuple):
@@ -74,12 +66,12 @@ class Made(NamedTuple):
     digest: str
 
 
-def read_suite(path: Path) -> Suite:
+def read_suite(path: str | Path) -> Suite:
     """Read a suite; InputError if the file cannot be read, or is not a suite."""
     try:
         text = load_file(path, MAX_BYTES, EXPECTED)
         value = parse_line(text.data, text.where)
-        if "cases" not in value:
+        if not value.get("cases"):
             raise SchemaError(text.where, "is no suite: it has no cases")
     except InputError as error:
         error.expected, error.hint = EXPECTED, error.hint or OF_STATES
@@ -154,51 +146,6 @@ def digest_of(keys: Iterable[str]) -> str:
     return sha256("\n".join(sorted(keys)).encode()).hexdigest()
 
 
-def prove(case: Case, objectives: Sequence[str], folder: Path) -> Case:
-    """Return a case with its state's digest and numbers, and the proven optimum of each objective.
-
-    ``folder`` is the folder of the suite.
-
-    Raises ``InputError`` if the state cannot be made or planned for; ``InternalError`` if an
-    optimum is not proved.
-    """
-    state, digest = made(case, line_of(case.source, folder))
-    case = case.model_copy(update={"pending": case.pending or state.pending[0]})
-    planning = begun(case, state)
-    running = len(planning.keys)
-    size: Size = "small" if running < SMALL else "medium" if running < MEDIUM else "large"
-    return case.model_copy(
-        update={
-            "digest": digest,
-            "running": running,
-            "candidates": int(planning.eligible.sum()),
-            "size": size,
-            "optima": tuple(_optimum(case, state, name) for name in objectives),
-        }
-    )
-
-
-def proved(objectives: Sequence[str], folder: Path, case: Case) -> Mapping[str, Any]:
-    """Return the case that `prove` returns as JSON, in which processes of a batch pass it on."""
-    return prove(case, objectives, folder).model_dump(mode="json")
-
-
-def _optimum(case: Case, state: AnyState, objective: str) -> Optimum:
-    planning = begun(case, state, certify=True)
-    plan = solve(planning, find_profile(objective), Deadline.after(PATIENCE_S))
-    if plan.status not in {"optimal", "infeasible"} or plan.certificate is None:
-        raise InternalError(f"{case.name} is not proved under {objective}: {plan.status}")
-    levels = plan.certificate.levels if plan.victims else ()
-    return Optimum(
-        objective=objective,
-        status="optimal" if plan.status == "optimal" else "infeasible",
-        values={level.term: level.value for level in levels},
-        victims=len(plan.victims),
-        digest=digest_of(plan.keys),
-        certified=check(state, covered(state, plan), rules=case.rules).accepted,
-    )
-
-
 _DIGITS: Final = 6
 
 
@@ -237,7 +184,7 @@ def answer(heat: Heat) -> Mapping[str, Any]:
                 found = rival.answer(contest)
             spent = {
                 "cpu_seconds": round(time.process_time() - began, _DIGITS),
-                "judgements": contest.judge.asked,
+                "judgements": contest.asked,
                 "late": contest.is_late,
                 "seed": contest.seed or "",
             }
@@ -320,7 +267,7 @@ CPU_INFO: Final = Path("/proc/cpuinfo")
 
 
 def bench(  # noqa: PLR0913 - what a run can be told
-    path: Path,
+    path: str | Path,
     settings: Settings,
     *,
     quick: bool = False,
@@ -366,7 +313,7 @@ def bench(  # noqa: PLR0913 - what a run can be told
     heats = [
         Task(f"{case.name} {one.name}", Heat(case, line, one.name, effort))
         for case in chosen
-        for line in [line_of(case.source, path.parent)]
+        for line in [line_of(case.source, Path(path).parent)]
         for one in taking_part
     ]
     if notice is not None:

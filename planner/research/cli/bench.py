@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
-
-import click
 
 from planner.cli import option, value
 from planner.cli.audit import Batch, settings_of, tell_failures
@@ -20,7 +17,7 @@ class Options(Batch, option.Saved):
 
     table = Drawn.table
     style = Drawn.style
-    suite = value.argument("SUITE", click.Path(path_type=Path))
+    suite = value.argument("SUITE", str)
     quick = value.flag("--quick", "Only the cases of the quick run, with less effort.")
     rivals = value.several(
         "--rival NAME",
@@ -57,7 +54,7 @@ def command(given: Options) -> int:
     from planner.research.report.bench import csv_text, render
 
     check_table(given.table)
-    with settings_of(given, [str(given.suite)], given.table) as settings:
+    with settings_of(given, [given.suite], given.table) as settings:
         asked = given.of(bench, settings=settings, notice=partial(say, "note"))
         found = bench(given.suite, **asked)
     given.show(render, found)

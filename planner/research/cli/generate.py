@@ -43,7 +43,7 @@ made_output = value.file(
 
 
 _WIDTH: Final = max(map(len, PRESETS))
-_PRESETS: Final = "\n".join(f"  {one.name:<{_WIDTH}}  {one.summary}" for one in PRESETS.values())
+_PRESETS: Final = "\n".join(f"  {name:<{_WIDTH}}  {one.summary}" for name, one in PRESETS.items())
 
 
 def knob_options() -> Iterator[tuple[str, Option[Any]]]:

@@ -53,6 +53,8 @@ def _priorities(text: str) -> dict[int, float]:
         if priority != int(priority) or abs(priority) >= 2**31 or weight < 0:
             raise click.BadParameter(f"{part!r} is not PRIORITY:WEIGHT, such as 100:0.2")
         weights[int(priority)] = weight
+    if not any(weights.values()):
+        raise click.BadParameter(f"{text!r} has no weight but 0")
     return weights
 
 
@@ -241,7 +243,7 @@ def _states(
         else:
             empty += 1
     if not made:
-        hint = "--instants draws moments at which jobs start, --sampling drawn needs none"
+        hint = "more --instants draw more moments, --sampling drawn needs nobody who runs then"
         raise InputError(file, "nobody holds a GPU at any of the moments", hint=hint)
     without = f", {plural(empty, 'moment')} without anybody" if empty else ""
     say("import", plural(made, "state") + without)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 from numbers import Integral
 from typing import (
     Any,
@@ -53,10 +54,9 @@ class Knobs:
     scheduler = ""
 
 
-class Preset(Struct, frozen=True):
+class Preset(NamedTuple):
     """A named cluster: a line that describes it, and its knobs."""
 
-    name: str
     summary: str
     knobs: Knobs
 
@@ -115,7 +115,7 @@ class Generated(Protocol[KnobsT]):
     """
 
     KNOBS: type[KnobsT]
-    PRESETS: tuple[Preset, ...]
+    PRESETS: Mapping[str, Preset]
     FOLDER: str
 
     def made(self, knobs: KnobsT, seed: int) -> dict[str, Any]:
@@ -127,9 +127,7 @@ RECORDS: Final = tuple(
     (scheduler_of(one.KNOBS()).words.name, one.KNOBS) for one in generators().values()
 )
 """The name of each scheduler and its knobs."""
-PRESETS: Final[dict[str, Preset]] = {
-    preset.name: preset for one in generators().values() for preset in one.PRESETS
-}
+PRESETS: Final = dict(chain.from_iterable(one.PRESETS.items() for one in generators().values()))
 """The presets by name."""
 
 

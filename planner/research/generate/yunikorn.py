@@ -82,26 +82,25 @@ class YuniKornKnobs(Knobs):
         check_width(self.branches, self.depth)
 
 
-_PRESETS: Final = {
-    "yunikorn": ("eight nodes, six leaf queues on two levels", YuniKornKnobs()),
-    "yunikorn-small": (
+PRESETS: Final = {
+    "yunikorn": Preset("eight nodes, six leaf queues on two levels", YuniKornKnobs()),
+    "yunikorn-small": Preset(
         "two nodes, three leaf queues",
         YuniKornKnobs(queues=3, depth=1, nodes=2, cores=16),
     ),
-    "yunikorn-hierarchical": (
+    "yunikorn-hierarchical": Preset(
         "queues three levels deep with fences, offsets and maxima",
         YuniKornKnobs(queues=12, depth=3, nodes=16, fences=30, offsets=40, maxima=40),
     ),
-    "yunikorn-hard": (
+    "yunikorn-hard": Preset(
         "YuniKorn evicts many small pods where one would do",
         YuniKornKnobs(victims=6, hard=100, count_pods=False),
     ),
-    "yunikorn-large": (
+    "yunikorn-large": Preset(
         "200 nodes, 40 leaf queues, thousands of pods",
         YuniKornKnobs(queues=40, depth=3, branches=3, nodes=200, cores=64),
     ),
 }
-PRESETS: Final = tuple(Preset(name, *what) for name, what in _PRESETS.items())
 
 
 VCORE, MEMORY, PODS = "vcore", "memory", "pods"

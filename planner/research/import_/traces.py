@@ -219,8 +219,12 @@ def usable(
 
 def _rows(path: str, columns: Sequence[str]) -> Iterator[Row | SchemaError]:
     """Yield the rows of a file; for a row that is not CSV, or too short or long, its error."""
-    if Path(path).exists() and not Path(path).is_file():
-        raise InputError(path, "is not a file", "a file of CSV: it may be read more than once")
+    if not path or (Path(path).exists() and not Path(path).is_file()):
+        raise InputError(
+            path or "the empty name",
+            "is not a file",
+            "a file of CSV: it may be read more than once",
+        )
     wanted = f"a header with the columns {', '.join(columns)}"
     lines = read_lines(path, None, MAX_LINE)
     first = next(lines, None)
@@ -274,13 +278,6 @@ class Philly(Struct, frozen=True):
     seed: int = 0
     priorities: Mapping[int, float] = field(default_factory=lambda: PRIORITIES)
     shapes: tuple[tuple[int, int], ...] = ()
-
-    def __post_init__(self) -> None:
-        """Refuse weights that are negative or all 0, with an InputError."""
-        weights = self.priorities.values()
-        if not any(weights) or min(weights) < 0:
-            expected = "numbers from 0 on, not all 0"
-            raise InputError("priorities", "the weights cannot be used", expected)
 
     def node_labels(self, flavor: str) -> dict[str, str]:
         """Return no labels: the trace does not say which GPUs there were."""

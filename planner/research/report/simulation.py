@@ -167,10 +167,10 @@ def _fate_table(answer: Simulation) -> doc.Table:
 
 
 def _use_table(answer: Simulation) -> doc.Table:
+    written = amounts()[answer.scheduler]
+
     def capacity(use: Use) -> str:
-        if use.capacity is None:
-            return NOTHING
-        return amounts()[answer.scheduler](use.capacity, use.resource)
+        return NOTHING if use.capacity is None else written(use.capacity, use.resource)
 
     own = {"capacity": Column("Capacity", capacity, number=True)}
     return labelled_table("Use of capacity, on average", answer.use, own, most=MOST_ROWS)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from itertools import accumulate, chain
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from planner.commands.compare.table import need
 from planner.report.plots import BLUE, RED, YELLOW, drawn_name, file_of, look
-from planner.research.simulate.record import Event, Fate, Simulation
+from planner.research.simulate.record import AFTER, Event, Fate, Kind, Phase, Simulation
 from planner.scheduler import scheduler_of
 
 if TYPE_CHECKING:
@@ -17,8 +18,18 @@ if TYPE_CHECKING:
 MOST_LINES: Final = 60
 _SCALES: Final = ((3 * 86_400, 86_400, "days"), (3 * 3_600, 3_600, "hours"), (600, 60, "minutes"))
 
-Phase = Literal["waiting", "running", "leaving"]
-COLORS: Final[Mapping[Phase, str]] = {"waiting": YELLOW, "running": BLUE, "leaving": RED}
+COLORS: Final[Mapping[Phase, tuple[str, str]]] = {
+    "pending": ("waiting", YELLOW),
+    "running": ("running", BLUE),
+    "leaving": ("leaving", RED),
+}
+"""The phases that are drawn, each with its name there."""
+_BEFORE: Final[Mapping[Kind, Phase]] = {
+    "arrived": "to come",
+    "admitted": "pending",
+    "requeued": "leaving",
+}
+"""The phase of a workload before its first event, if it was not running."""
 
 
 class Span(NamedTuple):
@@ -47,7 +58,7 @@ def draw_simulation(answer: Simulation, style: str = "svg") -> bytes:
         )
         reached = (scale[1:] for scale in _SCALES if answer.duration_s >= scale[0])
         unit, name = next(reached, (1, "seconds"))
-        events: dict[str, list[Event]] = {fate.workload: [] for fate in answer.workloads}
+        events = defaultdict[str, list[Event]](list)
         for event in answer.timeline:
             events[event.workload].append(event)
         found = {o.workload: [*spans(answer, o, events[o.workload])] for o in answer.workloads}
@@ -79,51 +90,34 @@ def chosen(answer: Simulation) -> tuple[Sequence[Fate], str]:
 
 def spans(answer: Simulation, fate: Fate, events: Iterable[Event]) -> Iterator[Span]:
     """Yield what a workload did over time; ``events`` are its own."""
-    own = list(events)
-    start_s = 0
-    phase: Phase | None = _ALWAYS.get(fate.standing)
-    if own:
-        phase = _BEFORE.get(own[0].kind, "running")
-    changes: list[tuple[int, Phase | None]] = [(one.at_s, _AFTER[one.kind]) for one in own]
-    for at_s, after in [*changes, (answer.duration_s, None)]:
-        if phase is not None and at_s > start_s:
+    own, start_s = list(events), 0
+    phase: Phase = _BEFORE.get(own[0].kind, "running") if own else fate.standing
+    for at_s, after in [*((one.at_s, AFTER[one.kind]) for one in own), (answer.duration_s, phase)]:
+        if phase in COLORS and at_s > start_s:
             yield Span(start_s, at_s, phase)
         start_s, phase = at_s, after
-
-
-_ALWAYS: Final[Mapping[str, Phase]] = {"pending": "waiting", "running": "running"}
-"""The phase of a workload without any events, for the whole time, by its standing at the end."""
-_BEFORE: Final[Mapping[str, Phase | None]] = {
-    "arrived": None,
-    "admitted": "waiting",
-    "requeued": "leaving",
-}
-_AFTER: Final[Mapping[str, Phase | None]] = {
-    "arrived": "waiting",
-    "requeued": "waiting",
-    "admitted": "running",
-    "preempted": "leaving",
-    "finished": None,
-}
 
 
 def _draw_counts(
     panel: Axes, answer: Simulation, found: Mapping[str, list[Span]], unit: int
 ) -> None:
-    changes: dict[Phase, dict[int, int]] = {phase: {0: 0} for phase in COLORS}
-    for own in found.values():
-        for span in own:
-            steps = changes[span.phase]
-            steps[span.start_s] = steps.get(span.start_s, 0) + 1
-            steps[span.end_s] = steps.get(span.end_s, 0) - 1
+    changes = {phase: Counter({0: 0}) for phase in COLORS}
+    for span in chain.from_iterable(found.values()):
+        changes[span.phase].update({span.start_s: 1, span.end_s: -1})
     for phase, steps in changes.items():
         times = sorted(time for time in steps if time < answer.duration_s or time == 0)
         counts = list(accumulate(steps[time] for time in times))
         ends = [*(time / unit for time in times), answer.duration_s / unit]
-        panel.step(ends, [*counts, counts[-1]], where="post", color=COLORS[phase], label=phase)
-    panel.set_title(f"{scheduler_of(answer).words.noun}s", loc="left")
-    panel.set_ylim(bottom=0)
+        name, color = COLORS[phase]
+        panel.step(ends, [*counts, counts[-1]], where="post", color=color, label=name)
+    _counted(panel, f"{scheduler_of(answer).words.noun}s")
     panel.legend(loc="lower right", bbox_to_anchor=(1, 1), fontsize=8, ncols=len(COLORS))
+
+
+def _counted(panel: Axes, title: str) -> None:
+    """Give a panel of counts its title, and whole numbers from 0 on."""
+    panel.set_title(title, loc="left")
+    panel.set_ylim(bottom=0)
     panel.locator_params(axis="y", integer=True)
 
 
@@ -134,10 +128,7 @@ def _draw_evictions(panel: Axes, answer: Simulation, unit: int) -> None:
     panel.step(ends, counts, where="post", color=RED)
     for loop in answer.loops:
         panel.axvline(loop.first_s / unit, color=RED, linewidth=0.8, linestyle=":")
-    title = "evictions so far" + (", and where loops begin" if answer.loops else "")
-    panel.set_title(title, loc="left")
-    panel.set_ylim(bottom=0)
-    panel.locator_params(axis="y", integer=True)
+    _counted(panel, "evictions so far" + (", and where loops begin" if answer.loops else ""))
 
 
 def _draw_lines(
@@ -150,7 +141,7 @@ def _draw_lines(
     for place, fate in enumerate(rows):
         for span in found[fate.workload]:
             start, length = span.start_s / unit, (span.end_s - span.start_s) / unit
-            panel.barh(place, length, left=start, height=0.7, color=COLORS[span.phase])
+            panel.barh(place, length, left=start, height=0.7, color=COLORS[span.phase][1])
     names = [drawn_name(answer.called(fate.workload)) for fate in rows]
     panel.set_yticks(range(len(rows)), names, fontsize=7)
     panel.invert_yaxis()

@@ -8,7 +8,7 @@ machine.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
@@ -96,26 +96,6 @@ _CLOSE: Final = 0.1
 """The last share of the time: a rival that ends in it may have been stopped by the clock."""
 
 
-@dataclass(slots=True)
-class Judge:
-    """The verifier, asked at most ``most`` times, if that is given, and not after a deadline."""
-
-    ask: Callable[[Sequence[int]], Iterable[str]]
-    most: int | None
-    deadline: Deadline
-    asked: int = 0
-
-    def broken(self, chosen: Sequence[int]) -> frozenset[str]:
-        """Return the ids of the laws that victims break.
-
-        Raises ``SpentError`` if no judgement is left, or no time.
-        """
-        if self.asked == self.most or self.deadline.passed:
-            raise SpentError
-        self.asked += 1
-        return laws_of(self.ask(chosen))
-
-
 def laws_of(broken: Iterable[str]) -> frozenset[str]:
     """Return the ids of laws from the sentences that say how they are broken."""
     return frozenset(said.partition(" ")[0] for said in broken)
@@ -126,21 +106,29 @@ class Contest:
     """One case and one objective.
 
     ``profile`` has the levels of the state; ``seed`` fixes the random draws, and is ``None`` for a
-    rival that draws nothing.
+    rival that draws nothing. ``asked`` counts the judgements.
     """
 
     planning: AnyPlanning
     profile: Profile
     effort: Effort
     seed: str | None = None
-    deadline: Deadline = field(init=False)
-    judge: Judge = field(init=False)
+    asked: int = 0
 
     def __post_init__(self) -> None:
         """Let the time begin."""
         self.deadline = Deadline.after(self.effort.seconds)
-        most = None if self.seed is None else self.effort.judgements
-        self.judge = Judge(self.planning.broken_by, most, self.deadline)
+
+    def broken(self, chosen: Sequence[int]) -> frozenset[str]:
+        """Return the ids of the laws that victims break, as the verifier finds.
+
+        Raises ``SpentError`` if no judgement is left of a rival that draws, or no time.
+        """
+        spent = self.seed is not None and self.asked == self.effort.judgements
+        if spent or self.deadline.passed:
+            raise SpentError
+        self.asked += 1
+        return laws_of(self.planning.broken_by(chosen))
 
     @property
     def part(self) -> Rivalry[Any]:
@@ -180,11 +168,11 @@ class Contest:
 
     def is_legal(self, chosen: Sequence[int]) -> bool:
         """Say whether victims break no law."""
-        return not self.judge.broken(chosen)
+        return not self.broken(chosen)
 
     def makes_room(self, chosen: Sequence[int]) -> bool:
         """Say whether victims make room, lawful or not."""
-        return not self.judge.broken(chosen) & self.room
+        return not self.broken(chosen) & self.room
 
     def add_until_legal(self, order: Iterable[int]) -> list[int] | None:
         """Add candidates in an order until they make room, leaving out each that breaks a law.
@@ -193,7 +181,7 @@ class Contest:
         """
         chosen: list[int] = []
         for position in order:
-            broken = self.judge.broken([*chosen, position])
+            broken = self.broken([*chosen, position])
             if not broken:
                 return [*chosen, position]
             if broken <= self.room:

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from planner.models.shared.builder import Builder, Linear
 from planner.models.shared.measure import express
 from planner.objective.profiles import with_names
 from planner.research.rivals.contest import Contest, Found
-from planner.research.rivals.mathopt import Kind, ask, relaxed, translate
+from planner.research.rivals.mathopt import Kind, Milp, Said
 from planner.solver.engine import as_it_comes
 from planner.solver.finder import solve_levels
 from planner.solver.search import Counts, Search
@@ -29,13 +29,6 @@ MOST_CUTS: Final = 100
 """Answers that are refused, cut off one by one, before an engine is given up."""
 _NEARLY: Final = 1e-6
 """How far a value of a linear program may be above a whole number and still count as that."""
-
-
-class Said(NamedTuple):
-    """An engine's answer: a value for each variable, if any, and whether it claims a proof."""
-
-    point: Sequence[float] = ()
-    proved: bool = False
 
 
 Engine = Callable[[Contest, Builder, Linear], Said]
@@ -62,9 +55,7 @@ def cp_sat(contest: Contest, builder: Builder, objective: Linear) -> Said:
 def mip(kind: Kind, contest: Contest, builder: Builder, objective: Linear) -> Said:
     """Ask SCIP or HiGHS."""
     builder.minimize(objective)
-    seconds, nodes = contest.deadline.left(), contest.effort.nodes
-    answer = ask(translate(builder.proto), kind, seconds, nodes)
-    return Said(answer.point, answer.best or answer.infeasible)
+    return Milp(builder.proto).ask(kind, contest.deadline.left(), contest.effort.nodes)
 
 
 def by_engine(engine: Engine) -> Callable[[Contest], Found]:
@@ -117,7 +108,7 @@ def rounding(contest: Contest) -> Found:
     for measure in with_names(contest.profile.levels):
         objective = express(stated.formulation, contest.table, measure)
         stated.builder.minimize(objective)
-        found = relaxed(translate(stated.builder.proto), contest.deadline.left())
+        found = Milp(stated.builder.proto).relaxed(contest.deadline.left())
         if not found:
             break
         point = found

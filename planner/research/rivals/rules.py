@@ -41,7 +41,7 @@ def smallest(contest: Contest) -> Found:
             enough = [p for p in left if (table.holding[p, contested] >= after).all()]
             position = min(enough, key=size) if enough else max(left, key=size)
             left.remove(position)
-            broken = contest.judge.broken([*chosen, position])
+            broken = contest.broken([*chosen, position])
             if not broken:
                 return [*chosen, position]
             if broken <= contest.room:

@@ -2,10 +2,9 @@
 
 simulate.py         the entry, and the main loop: due appointments happen, the scheduler runs, the
                     clock goes on; finding loops, feuds and storms
-world.py            the interface of a cluster to the main loop; appointments; accounts of workloads
+world.py            the interface of a cluster to the main loop; appointments; fates
 kueue_world.py      a cluster of Kueue in which time passes
 kueue_flow.py       its arrivals and admissions, also on nodes; what its marks compare
-kueue_memory.py     Kueue's decisions, kept for when a cohort tree is as it was
 yunikorn_world.py   a cluster of YuniKorn in which time passes
 kueue_optimum.py, yunikorn_optimum.py
                     the least disruptive plan in the place of the scheduler's own victims

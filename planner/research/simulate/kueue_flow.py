@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from planner.coverage.kueue_features import TOPOLOGY
 from planner.errors import LookupFailed, SchemaError, UnsupportedError, did_you_mean
@@ -32,8 +32,9 @@ from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placement import not_replayed
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import Topologies
+from planner.reader.show import shown
 from planner.reference.kueue.aftermath import NOWHERE, admit
-from planner.reference.kueue.cycle.processing import Decider, Entry
+from planner.reference.kueue.cycle.processing import Entry
 from planner.reference.kueue.cycle.waiting import Pending, Waiting
 from planner.reference.kueue.decision import Decision
 from planner.research.simulate.script import Script
@@ -78,7 +79,7 @@ def comings(state: State, script: Script) -> tuple[State, dict[str, Coming]]:
         like = state.workloads.find(rows.like)
         if like is None:
             hint = did_you_mean(rows.like, state.workloads.keys)
-            missing = f"there is no workload {rows.quoted}"
+            missing = f"there is no workload {shown(rows.like)}"
             raise LookupFailed("script: arrival.like", missing, hint=hint)
         for number in range(1, rows.count + 1):
             at_s = rows.at_s(number)
@@ -275,12 +276,3 @@ def left_out(state: State, snapshot: Snapshot, known: Sequence[Uncovered]) -> It
     if found:
         said = "pods are not placed in second passes: later, or anew where a node failed"
         yield TOPOLOGY.found(found, said)
-
-
-def changed(decider: Decider, instead: Instead) -> Decider:
-    """Return a decider that hands every decision of ``decider`` to ``instead`` for its victims."""
-
-    def decide_anew(snapshot: Snapshot, preemptor: Preemptor, **given: Any) -> Decision:  # noqa: ANN401
-        return instead(snapshot, preemptor, decider(snapshot, preemptor, **given))
-
-    return decide_anew

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -37,7 +37,7 @@ from planner.plan.base import Uncovered
 from planner.quantity import MAX_INT64
 from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.preemptor import names_replaced
-from planner.quota.kueue.snapshot import Snapshot, build_snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.reference.kueue.aftermath import evicted, evicting
 from planner.reference.kueue.cycle.admissibility import namespace_refusal
 from planner.reference.kueue.cycle.processing import Decider, Entry
@@ -49,13 +49,12 @@ from planner.reference.kueue.cycle.waiting import (
     open_queues,
     waiting_queues,
 )
-from planner.reference.kueue.decision import decide
+from planner.reference.kueue.decision import Decision, decide
 from planner.research.simulate import kueue_flow as flow
-from planner.research.simulate.kueue_memory import Memory
-from planner.research.simulate.record import Event, Use
+from planner.research.simulate.record import Event
 from planner.research.simulate.script import Leaving, Script
 from planner.research.simulate.simulate import BOOST, OPTIMUM, STABLE, Asked, Unproved
-from planner.research.simulate.world import Cycle, Due, Mark, Tally, World, digest
+from planner.research.simulate.world import Cycle, Due, Entered, Mark, World, digest
 from planner.state.clock import seconds_since
 from planner.state.kueue import State
 from planner.state.kueue_workload import Workload
@@ -104,19 +103,12 @@ class KueueWorld(World):
         self._roots = {node: taken.tree.root(node) for node in self.queues}
         self._part_of = flow.parts_of(taken, self._roots)
         self._parts = {node: self._part_of[root] for node, root in self._roots.items()}
-        self._memory = Memory(decider, self._parts)
-        own: Decider = self._memory if decider is decide else decider
-        self._decider = own if instead is None else flow.changed(own, instead)
+        self._decide, self._instead = decider, instead
         self._part_of_name = {taken.queue_name(n): part for n, part in self._parts.items()}
         self._reconciled = flow.reconciled_queues(there, taken)
         self._running: dict[str, Admitted] = {}
         self._walks: set[object] = set()
         self._moved: set[int] = set(self._parts.values())
-        # Parts in which the last cycle did nothing, and nothing happened since: the scheduler would
-        # do nothing again. But plans may look at the clock, and where pods have to be ready an
-        # admission in one part makes all others wait.
-        self._idle: Final[set[int]] = set()
-        self._may_idle = instead is None and not there.configuration.blocks_admission
         for some in self._admitted.values():
             for one in some:
                 self._run(one, 0)
@@ -147,8 +139,8 @@ class KueueWorld(World):
         """Let a workload run, and plan its end."""
         self._running[one.key] = one
         since_s = at_s - seconds_since(one.started_at, self._now(at_s))
-        run_s = self._script.run_s(one.key, annotated=run_seconds(one.remarks))
-        self._plan_end(one.key, self._parts[one.queue], since_s, run_s, at_s)
+        told_s = run_seconds(one.remarks)
+        self._plan_end(one.key, self._parts[one.queue], since_s, at_s, told_s)
 
     def _plan_release(self, one: Admitted, at_s: int, place: int) -> None:
         leaves_s = at_s + self._leaving.seconds(self._script, one.key, place)
@@ -211,10 +203,10 @@ class KueueWorld(World):
         return one
 
     def _outdate(self, node: int) -> None:
-        """Have decisions made anew around a queue that admitted or evicted, or got quota back."""
-        self._memory.forget(self._parts[node])
-        self._idle.discard(self._parts[node])
-        # Kueue's AllocatableResourceGeneration: walks over flavors that it outdates begin anew.
+        """Let walks over flavors begin anew in a queue that admitted, evicted or got quota back.
+
+        Kueue's AllocatableResourceGeneration.
+        """
         self.queues[node].generation += 1
 
     def _plan_wake(self, node: int, at_s: int) -> None:
@@ -232,13 +224,11 @@ class KueueWorld(World):
         self._waiting[workload.key] = workload
         node = self._node(workload)
         if node is not None and is_queued(workload, self._snapshot, node):
-            self._idle.discard(self._parts[node])
             pending = Pending(self.state, self._snapshot, workload, node)
             self.queues[node].enqueue(pending, self._now(at_s))
 
     def wake(self, root: int, at_s: int) -> None:
         """Let the parked workloads of a tree compete again, all that may."""
-        self._idle.discard(self._part_of[root])
         for node, waiting in self.queues.items():
             if self._roots[node] == root:
                 waiting.wake(partial(self._may_leave, self._snapshot.queues[node], at_s))
@@ -264,8 +254,12 @@ class KueueWorld(World):
 
     # What the scheduler does
 
+    def _decider(self, snapshot: Snapshot, preemptor: Preemptor, **given: Any) -> Decision:  # noqa: ANN401
+        found = self._decide(snapshot, preemptor, **given)
+        return found if self._instead is None else self._instead(snapshot, preemptor, found)
+
     def cycle(self, at_s: int) -> Cycle:
-        """Let the scheduler run once, if any workload competes; idle parts are left out."""
+        """Let the scheduler run once, if any workload competes."""
         self._moved.clear()
         active = {
             node: waiting
@@ -275,7 +269,6 @@ class KueueWorld(World):
         if not active:
             return Cycle((), moved=False)
         self.cycles += 1
-        active = {n: waiting for n, waiting in active.items() if self._parts[n] not in self._idle}
         before = {node: flow.signature(waiting) for node, waiting in active.items()}
         snapshot = self.snapshot(at_s)
         ran = schedule(self.state, snapshot, active, self._decider, self.cycles)
@@ -290,16 +283,13 @@ class KueueWorld(World):
         self._moved |= {self.tree_of(event) for event in events}
         # The next cycle would do the same, unless walks over flavors go on, at places not seen
         # since anything else happened.
-        still = [node for node in active if self._parts[node] not in self._moved]
         walks = tuple(
             (node, pending.key, tuple(tuple(sorted(places.items())) for places in progress.tried))
-            for node in still
+            for node in active
+            if self._parts[node] not in self._moved
             for pending in self.queues[node].active
             if (progress := pending.progress) is not None and progress.has_untried
         )
-        if self._may_idle:
-            walking = {self._parts[node] for node, *_ in walks}
-            self._idle.update({self._parts[node] for node in still} - walking)
         if events or changed:
             return Cycle(events, moved=True)
         known = walks in self._walks
@@ -355,7 +345,7 @@ class KueueWorld(World):
         ran_s, most_s = seconds_since(one.started_at, now), None
         if one.remarks is not None:
             most_s = read_disruption(one.remarks, now, ran_s).lost_s
-        return self._lose(one.key, ran_s, self._script.checkpoint_s(one.key), most_s)
+        return self._lose(one.key, ran_s, most_s)
 
     # What is reported of it
 
@@ -380,37 +370,31 @@ class KueueWorld(World):
         """Return what is left out: where pods are placed, only what second passes do."""
         return tuple(flow.left_out(self.state, self._snapshot, known))
 
-    def enter(self, tally: Tally) -> None:
-        """Open the accounts of all workloads that are there, or arrive later."""
+    def entered(self) -> Iterator[Entered]:
+        """Yield all workloads that are there, or arrive later."""
         columns = self.state.workloads.columns
         for place, key in enumerate(columns.key):
             one, priority = self._running.get(key), int(columns.priority[place])
             if one is not None:
-                tally.enter(one.key, self._queue_name(one.queue), one.priority, "running")
+                yield Entered(one.key, self._queue_name(one.queue), one.priority, "running")
             elif columns.is_pending[place]:
                 behind = self._behind.get(columns.local_queues[columns.local_queue[place]])
-                tally.enter(key, self._queue_name(behind), priority, "pending")
+                yield Entered(key, self._queue_name(behind), priority, "pending")
         for key, at_s, workload in self._coming.values():
             queue, priority = self._queue_name(self._node(workload)), workload.spec.priority or 0
-            tally.enter(key, queue, priority, "to come", at_s)
+            yield Entered(key, queue, priority, "to come", at_s)
 
     def used(self) -> Sequence[int]:
         """Return how much of each flavor-resource is in use, in the order of the snapshot."""
         rows = [self._usage.amount[node] for node in self.queues]
         return [sum(row[fr] for row in rows) for fr in range(len(self._usage.tree.frs))]
 
-    def use(self, shares: Sequence[float]) -> tuple[Use, ...]:
-        """Return the use of each flavor-resource; ``shares`` are the amounts used on average.
-
-        The capacity is all nominal quota, lent out or not; if it is unlimited there is no share.
-        """
-        tree, found = self._snapshot.tree, []
+    def capacities(self) -> Iterator[tuple[str, str, int | None]]:
+        """Yield every flavor-resource: all its nominal quota, lent out or not."""
+        tree = self._snapshot.tree
         for fr, (flavor, resource) in enumerate(tree.frs):
             total = sum(tree.nominal(node, fr) for node in tree.top_down)
-            capacity = total if total < MAX_INT64 else None
-            share = round(shares[fr] / capacity, 6) if capacity else None
-            found.append(Use(flavor=flavor, resource=resource, capacity=capacity, share=share))
-        return tuple(found)
+            yield flavor, resource, total if total < MAX_INT64 else None
 
 
 _LAST_YEAR: Final = 9_900

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from planner.plan.base import Published, Record, Told, Uncovered
 from planner.plan.label import Label
@@ -20,6 +21,17 @@ Ended = Literal["settled", "loop", "until", "cycles"]
 until, cycles: the limit of seconds, or of cycles, was reached."""
 
 Standing = Literal["to come", "pending", "running", "finished"]
+
+Phase = Literal["to come", "pending", "running", "leaving", "finished"]
+"""leaving: it is evicted, and keeps what it held for a while."""
+AFTER: Final[Mapping[Kind, Phase]] = {
+    "arrived": "pending",
+    "requeued": "pending",
+    "admitted": "running",
+    "preempted": "leaving",
+    "finished": "finished",
+}
+"""The phase that an event begins."""
 
 
 class Event(Record):

@@ -33,14 +33,14 @@ from typing import Annotated, Final, NamedTuple
 
 from pydantic import Field, Strict, model_validator
 
-from planner.errors import InputError, ParseError, SchemaError
+from planner.errors import ParseError, SchemaError
 from planner.objective.profile_file import parse_toml
 from planner.plan.base import Record
 from planner.reader.complaint import checked
+from planner.reader.source import load_file
 
 MAX_BYTES: Final = 16 * 2**20
 MOST_ARRIVALS: Final = 100_000
-_LONGEST: Final = 200
 
 MOST_S: Final = 2**31
 """The most seconds that a simulation may take, 68 years: the calendar has an end."""
@@ -66,11 +66,6 @@ class Arrivals(Record):
     at_seconds: Seconds = 0
     every_seconds: Seconds = 0
     count: Annotated[int, Strict(), Field(ge=1, le=MOST_ARRIVALS)] = 1
-
-    @property
-    def quoted(self) -> str:
-        """The name as messages quote it, cut short."""
-        return self.like if len(self.like) <= _LONGEST else f"{self.like[:_LONGEST]}..."
 
     def at_s(self, number: int) -> int:
         """Return when the copy of a number arrives; numbers count from 1."""
@@ -149,22 +144,14 @@ def read_script(path: str | Path) -> Script:
     Raises ``InputError`` if the file cannot be read; ``ParseError`` if it is neither TOML nor JSON,
     or too large; ``SchemaError`` if a key is unknown or has an unusable value.
     """
-    path = Path(path)
+    text = load_file(Path(path), MAX_BYTES, "a file")
+    is_json = text.where.endswith(".json")
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise InputError(str(path), error.strerror or "cannot be read", "a file") from None
-    if len(data) > MAX_BYTES:
-        raise ParseError(str(path), f"more than {MAX_BYTES} bytes")
-    is_json = path.suffix == ".json"
-    try:
-        text = data.decode("utf-8")
-        value = json.loads(text) if is_json else parse_toml(text)
+        value = json.loads(text.data) if is_json else parse_toml(text.data.decode())
     except (ValueError, RecursionError) as error:
-        raise ParseError(str(path), f"not {'JSON' if is_json else 'TOML'}: {error}") from None
+        raise ParseError(text.where, f"not {'JSON' if is_json else 'TOML'}: {error}") from None
     try:
-        return checked(Script, value, str(path), (), "the script")
+        return checked(Script, value, text.where, (), "the script")
     except SchemaError as error:
         error.hint = error.hint or "docs/how-to/simulate.md has the keys and an example"
         raise

@@ -12,7 +12,7 @@ so no round contains such an event; every such event begins the history of its t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol, TypeVar
 
@@ -24,9 +24,9 @@ from planner.garbage import tidy
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import AnyPlan
-from planner.research.simulate.record import Ended, Event, Feud, Loop, Simulation, Storm
+from planner.research.simulate.record import Ended, Event, Feud, Loop, Simulation, Storm, Use
 from planner.research.simulate.script import MOST_S, NOTHING_SAID, Leaving, Script
-from planner.research.simulate.world import Mark, Tally, World, totals_of
+from planner.research.simulate.world import Mark, World, fates, totals_of
 from planner.research.wing import worlds
 from planner.scheduler import scheduler_of
 from planner.state import AnyState
@@ -191,82 +191,69 @@ Report = Callable[[int, int], None]
 
 
 class Run:
-    """A run of a world so far: its events, and why it ended.
+    """A run of a world so far: its events, how much was in use, and why it ended."""
 
-    It ends at the latest when its clock, or the number of its cycles, reaches a limit.
-    """
-
-    def __init__(self, world: World, until_s: int, cycles: int) -> None:
-        """Begin at 0 s, and open the accounts of all workloads."""
+    def __init__(self, world: World) -> None:
         self.world: Final = world
-        self._until_s: Final = until_s
-        self._cycles: Final = cycles
         self.at_s = 0
         self.ended: Ended = "settled"
         self.timeline: Final[list[Event]] = []
-        self.tally: Final = Tally()
         self.watch: Final = Watch(world.names)
         self._sums = [0] * len(world.used())
-        world.enter(self.tally)
 
     def step(self) -> bool:
         """Let what is due happen, and the scheduler run; say whether it is to run again at once."""
-        self._note(self.world.happen(self.at_s))
-        events, moved = self.world.cycle(self.at_s)
-        trees = self._note(events)
-        pairs = zip(trees, events, strict=True)
-        for tree in sorted({tree for tree, event in pairs if event.kind == "preempted"}):
-            mark = self.world.mark(tree, self.at_s)
-            self.watch.look(tree, mark, self.world.cycles, self.at_s)
+        world = self.world
+        self._note(world.happen(self.at_s))
+        events, moved = world.cycle(self.at_s)
+        self._note(events)
+        for tree in sorted({world.tree_of(one) for one in events if one.kind == "preempted"}):
+            self.watch.look(tree, world.mark(tree, self.at_s), world.cycles, self.at_s)
         return moved
 
-    def _note(self, events: Sequence[Event]) -> list[int]:
-        trees = []
+    def _note(self, events: Iterable[Event]) -> None:
         for event in events:
             self.timeline.append(event)
-            self.tally.add(event)
-            trees.append(self.world.tree_of(event))
-            self.watch.see(trees[-1], event)
-        return trees
+            self.watch.see(self.world.tree_of(event), event)
 
-    def go_on(self, next_s: int | None) -> bool:
-        """Set the clock to a time, the limit at the latest; ``None`` if nothing is to come.
-
-        Say whether the run goes on from there.
-        """
-        over: Ended | None = None
-        if next_s is None:
-            over = "settled"
-        # While a tree without an endless loop is busy, the run goes on to show what happens there.
-        elif self.watch.endless and self.watch.endless.issuperset(self.world.busy()):
-            over = "loop"
-        elif next_s > self._until_s:
-            over = "until"
-        elif self.world.cycles >= self._cycles:
-            over = "cycles"
-        if next_s is not None and over in {None, "until"}:
-            next_s = min(next_s, self._until_s)
-            passed, used = next_s - self.at_s, self.world.used()
-            self._sums = [total + n * passed for total, n in zip(self._sums, used, strict=True)]
-            self.at_s = next_s
-        self.ended = over or self.ended
-        return over is None
+    def wait(self, at_s: int) -> None:
+        """Set the clock."""
+        pairs = zip(self._sums, self.world.used(), strict=True)
+        self._sums = [total + used * (at_s - self.at_s) for total, used in pairs]
+        self.at_s = at_s
 
     @property
-    def shares(self) -> Sequence[float]:
-        """The amount of each resource in use, on average over the time so far."""
-        return [total / self.at_s for total in self._sums] if self.at_s else self.world.used()
+    def use(self) -> Iterator[Use]:
+        """The use of each resource, on average over the time so far."""
+        now = self.world.used()
+        amounts = [total / self.at_s for total in self._sums] if self.at_s else now
+        pairs = zip(self.world.capacities(), amounts, strict=True)
+        for (flavor, resource, capacity), amount in pairs:
+            share = round(amount / capacity, 6) if capacity and capacity > 0 else None
+            yield Use(flavor=flavor, resource=resource, capacity=capacity, share=share)
 
 
 def run(world: World, until_s: int, cycles: int, report: Report) -> Run:
     """Run a world until nothing moves, only endless loops are left, or a limit is reached."""
-    going = Run(world, until_s, cycles)
-    goes_on = True
-    while goes_on:
-        moved = going.step()
-        goes_on = going.go_on(going.at_s + CYCLE_S if moved else world.next_s())
+    going = Run(world)
+    while True:
+        next_s = going.at_s + CYCLE_S if going.step() else world.next_s()
+        over: Ended | None = None
+        if next_s is None:
+            over = "settled"
+        # While a tree without an endless loop is busy, the run goes on to show what happens there.
+        elif going.watch.endless and going.watch.endless.issuperset(world.busy()):
+            over = "loop"
+        elif next_s > until_s:
+            over = "until"
+        elif world.cycles >= cycles:
+            over = "cycles"
+        if next_s is not None and over in {None, "until"}:
+            going.wait(min(next_s, until_s))
         report(going.at_s, world.cycles)
-    return going
+        if over is not None:
+            going.ended = over
+            return going
 
 
 OPTIMUM: Final = "optimum"
@@ -394,8 +381,9 @@ def simulate(  # noqa: PLR0913 - the public signature
         raise InputError("decider", found, " or ".join(known))
     unproved = Unproved()
     world = simulated.world(state, script, Leaving(eviction_s, apart_s), asked, unproved)
+    entered = [*world.entered()]
     went = run(world, until_s, cycles, report)
-    fates = went.tally.fates(went.at_s)
+    became = tuple(fates(entered, went.timeline, went.at_s))
     return Simulation(
         scheduler=state.scheduler,
         decider=asked.decider,
@@ -411,12 +399,12 @@ def simulate(  # noqa: PLR0913 - the public signature
         coverage=world.left_out(covering(state).everything()),
         unproved=unproved.count,
         endless_runs=len(world.endless),
-        totals=totals_of(fates),
+        totals=totals_of(became),
         names=dict(world.names),
-        use=world.use(went.shares),
+        use=tuple(went.use),
         loops=went.watch.loops(),
         feuds=went.watch.feuds(),
         storms=went.watch.storms(storm),
-        workloads=fates,
+        workloads=became,
         timeline=tuple(went.timeline),
     )

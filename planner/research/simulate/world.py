@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import heapq
 from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
-from planner.errors import InternalError
 from planner.plan.base import Uncovered
-from planner.research.simulate.record import Event, Fate, Kind, Standing, Totals, Use
+from planner.research.simulate.record import AFTER, Event, Fate, Kind, Phase, Standing, Totals
 from planner.research.simulate.script import Script
 
 
@@ -89,84 +88,49 @@ class Agenda:
         return [(one.at_s - at_s, one.due, one.key) for one in coming]
 
 
-@dataclass(slots=True)
-class _Account:
-    """The account of a workload, with the fields of its fate; time is counted to ``since_s``."""
+class Entered(NamedTuple):
+    """A workload that is there at the start, or arrives later, in seconds after the start."""
 
+    key: str
     queue: str
     priority: int
     standing: Standing
-    arrived_s: int
-    since_s: int
-    leaving: bool = False
-    admitted_s: int | None = None
-    finished_s: int | None = None
-    admissions: int = 0
-    evictions: int = 0
-    waiting_s: int = 0
-    running_s: int = 0
-    lost_s: int = 0
-    lost_work: int = 0
-
-    def pass_time(self, at_s: int) -> None:
-        """Count the time until now as waiting or running; an evicted workload runs no more."""
-        if self.standing == "pending":
-            self.waiting_s += at_s - self.since_s
-        elif self.standing == "running" and not self.leaving:
-            self.running_s += at_s - self.since_s
-        self.since_s = at_s
+    arrived_s: int = 0
 
 
-class Tally:
-    """The accounts of all workloads."""
-
-    def __init__(self) -> None:
-        self._accounts: dict[str, _Account] = {}
-
-    def enter(self, key: str, queue: str, priority: int, standing: Standing, at_s: int = 0) -> None:
-        """Open the account of a workload that is there at the start, or arrives at a time."""
-        self._accounts[key] = _Account(queue, priority, standing, at_s, 0)
-
-    def add(self, event: Event) -> None:
-        """Count an event; InternalError if its workload has no account."""
-        account = self._accounts.get(event.workload)
-        if account is None:
-            raise InternalError(f"{event.workload} is unknown, and yet it {event.kind}")
-        account.pass_time(event.at_s)
-        match event.kind:
-            case "arrived":
-                account.standing, account.arrived_s = "pending", event.at_s
-            case "requeued":
-                account.standing, account.leaving = "pending", False
-            case "finished":
-                account.standing, account.leaving = "finished", False
-                account.finished_s = event.at_s
-            case "admitted":
-                account.standing, account.leaving = "running", False
-                account.queue = event.queue
-                account.admissions += 1
-                if account.admitted_s is None:
-                    account.admitted_s = event.at_s
-            case "preempted":
-                account.leaving = True
-                account.evictions += 1
-                account.lost_s += event.lost_s or 0
-                account.lost_work += event.lost_work or 0
-
-    def fates(self, at_s: int) -> tuple[Fate, ...]:
-        """Return what became of every workload by the end, in the order of entering."""
-        for account in self._accounts.values():
-            account.pass_time(at_s)
-        fields = Fate.model_fields.keys() - {"workload"}
-        return tuple(
-            Fate(workload=key, **{name: getattr(account, name) for name in fields})
-            for key, account in self._accounts.items()
+def fates(entered: Iterable[Entered], timeline: Iterable[Event], end_s: int) -> Iterator[Fate]:
+    """Yield what became of every workload by the end, in the order of entering."""
+    events = defaultdict[str, list[Event]](list)
+    for event in timeline:
+        events[event.workload].append(event)
+    for one in entered:
+        own, spent = events[one.key], Counter[Phase]()
+        phase, since_s = cast("Phase", one.standing), 0
+        for event in own:
+            spent[phase] += event.at_s - since_s
+            phase, since_s = AFTER[event.kind], event.at_s
+        spent[phase] += end_s - since_s
+        of = {kind: [event for event in own if event.kind == kind] for kind in AFTER}
+        starts, evictions = of["admitted"], of["preempted"]
+        yield Fate(
+            workload=one.key,
+            queue=starts[-1].queue if starts else one.queue,
+            priority=one.priority,
+            standing="running" if phase == "leaving" else phase,
+            arrived_s=one.arrived_s,
+            admitted_s=starts[0].at_s if starts else None,
+            finished_s=of["finished"][-1].at_s if of["finished"] else None,
+            admissions=len(starts),
+            evictions=len(evictions),
+            waiting_s=spent["pending"],
+            running_s=spent["running"],
+            lost_s=sum(event.lost_s or 0 for event in evictions),
+            lost_work=sum(event.lost_work or 0 for event in evictions),
         )
 
 
-def totals_of(fates: Iterable[Fate]) -> Totals:
+def totals_of(some: Sequence[Fate]) -> Totals:
     """Return the sums over all workloads."""
-    some = list(fates)
     summed = Totals.model_fields.keys() & Fate.model_fields.keys()
     return Totals(
         workloads=len(some),
@@ -229,21 +193,27 @@ class World(ABC):
     def _event(self, kind: Kind, at_s: int, key: str, queue: str, **more: Any) -> Event:  # noqa: ANN401
         return Event(at_s=at_s, cycle=self.cycles, kind=kind, workload=key, queue=queue, **more)
 
-    def _plan_end(self, key: str, tree: int, since_s: int, run_s: int | None, at_s: int) -> None:
+    def _called(self, key: str) -> Iterable[str]:
+        """Return what a script may call a workload: its key, and its name if it has another."""
+        return filter(None, (key, self.names.get(key)))
+
+    def _plan_end(
+        self, key: str, tree: int, since_s: int, at_s: int, annotated: int | None = None
+    ) -> None:
         """Plan the end of a run that began at ``since_s``, if it ends; in 1 s if that is past."""
+        run_s = self._script.run_s(*self._called(key), annotated=annotated)
         if run_s is None:
             self.endless.add(key)
         else:
             end_s = since_s + run_s - self._kept.get(key, 0)
             self._agenda.set(max(at_s + 1, end_s), Due.FINISH, key, tree)
 
-    def _lose(self, key: str, ran_s: int, saves_s: int | None, most_s: int | None = None) -> int:
+    def _lose(self, key: str, ran_s: int, most_s: int | None = None) -> int:
         """Return how much of a run an eviction loses: the seconds after the last checkpoint.
 
-        ``saves_s`` is the time between checkpoints, ``None``: there are none; ``most_s`` is the
-        most that is lost.
+        ``most_s`` is the most that is lost.
         """
-        kept_s = self._kept.get(key, 0)
+        kept_s, saves_s = self._kept.get(key, 0), self._script.checkpoint_s(*self._called(key))
         lost_s = ran_s if most_s is None else min(ran_s, most_s)
         if saves_s is not None:
             # Checkpoints are counted from the beginning of the work, through all interruptions;
@@ -258,8 +228,8 @@ class World(ABC):
         return tuple(known)
 
     @abstractmethod
-    def enter(self, tally: Tally) -> None:
-        """Open the accounts of all workloads that are there, or arrive later."""
+    def entered(self) -> Iterator[Entered]:
+        """Yield all workloads that are there, or arrive later, before anything happens."""
 
     def next_s(self) -> int | None:
         """Return when something happens by itself; ``None`` if nothing is to come."""
@@ -287,8 +257,8 @@ class World(ABC):
 
     @abstractmethod
     def used(self) -> Sequence[int]:
-        """Return how much of each resource is in use, in the order of ``use``."""
+        """Return how much of each resource is in use, in the order of ``capacities``."""
 
     @abstractmethod
-    def use(self, shares: Sequence[float]) -> tuple[Use, ...]:
-        """Return the use of each resource; ``shares`` are the amounts used on average."""
+    def capacities(self) -> Iterable[tuple[str, str, int | None]]:
+        """Return flavor, name and amount of each resource that there is; ``None``: unlimited."""

@@ -24,18 +24,19 @@ from planner.errors import InputError, LookupFailed, SchemaError
 from planner.objective.terms import work
 from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.quota.yunikorn.resource import Resource, plus
+from planner.reader.show import shown
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.reference.yunikorn.flow import Look, after, asked_as, looks, reserved, unreserved
 from planner.reference.yunikorn.turn import CHECK_INTERVAL
-from planner.research.simulate.record import Event, Kind, Standing, Use
+from planner.research.simulate.record import Event, Kind, Standing
 from planner.research.simulate.script import Arrivals, Leaving, Script
 from planner.research.simulate.simulate import EVICTION_S, OPTIMUM, Asked, Unproved
 from planner.research.simulate.world import (
     Appointment,
     Cycle,
     Due,
+    Entered,
     Mark,
-    Tally,
     Text,
     World,
     digest,
@@ -80,7 +81,7 @@ def comings(state: YuniKornState, script: Script) -> tuple[YuniKornState, dict[s
     """
     later = []
     for tree, application, claim in _claims(state):
-        at_s = script.arrive_s(claim.allocation_key, claim.pod or "")
+        at_s = script.arrive_s(*filter(None, (claim.allocation_key, claim.pod)))
         if isinstance(claim, Ask) and at_s is not None:
             ask = claim.model_copy(update={"request_time": state.now + at_s * SECOND})
             later.append(Coming(ask.allocation_key, at_s, tree, application, ask))
@@ -128,7 +129,9 @@ def _copies(state: YuniKornState, rows: Arrivals) -> Iterator[Coming]:
     claims = _claims(state)
     found = next((row for row in claims if rows.like in {row[2].allocation_key, row[2].pod}), None)
     if found is None:
-        raise LookupFailed("script: arrival.like", f"there is no ask or allocation {rows.quoted}")
+        raise LookupFailed(
+            "script: arrival.like", f"there is no ask or allocation {shown(rows.like)}"
+        )
     tree, application, claim = found
     for number in range(1, rows.count + 1):
         key, at_s = f"{claim.allocation_key}-{number}", rows.at_s(number)
@@ -199,13 +202,12 @@ class YuniKornWorld(World):
             if isinstance(claim, Allocation) and claim.preempted:
                 # It is gone at the start; its ask comes.
                 key = claim.allocation_key
-                saves_s = self._script.checkpoint_s(key, self.names.get(key, ""))
-                self._lose(key, self._ran_s(claim, 0), saves_s)
+                self._lose(key, self._ran_s(claim, 0))
                 self._put(tree, _without(self._clusters[tree], claim), 0)
                 ask = asked_as(key, claim, self._first_ns + AGAIN_S * SECOND)
                 self._coming[key] = Coming(key, AGAIN_S, tree, application, ask, again=True)
             elif isinstance(claim, Allocation):
-                self._run(claim.allocation_key, -self._ran_s(claim, 0), 0)
+                self._plan_end(claim.allocation_key, tree, -self._ran_s(claim, 0), 0)
         for coming in self._coming.values():
             self._tree_of[coming.key] = coming.tree
             self._agenda.set(coming.at_s, Due.ARRIVE, coming.key, coming.tree)
@@ -217,11 +219,6 @@ class YuniKornWorld(World):
         now = self._first_ns + at_s * SECOND
         self._state = self._state.model_copy(update={"partitions": tuple(partitions), "now": now})
         self._clusters[tree] = prepare(self._state, partition.name)
-
-    def _run(self, key: str, since_s: int, at_s: int) -> None:
-        """Let an allocation run since a time: plan its end."""
-        run_s = self._script.run_s(key, self.names.get(key, ""))
-        self._plan_end(key, self._tree_of[key], since_s, run_s, at_s)
 
     def _ran_s(self, one: Allocation, at_s: int) -> int:
         now = self._first_ns + at_s * SECOND
@@ -329,15 +326,14 @@ class YuniKornWorld(World):
         asking, step = look.asking, look.step
         key, queue = asking.ask.allocation_key, asking.leaf.path
         for victim in look.victims:
-            saves_s = self._script.checkpoint_s(victim.key, self.names.get(victim.key, ""))
-            lost_s = self._lose(victim.key, self._ran_s(victim.allocation, at_s), saves_s)
+            lost_s = self._lose(victim.key, self._ran_s(victim.allocation, at_s))
             size = sum(unit_weight(t) * n for t, n in victim.resource.items())
             lost = {"lost_s": lost_s, "lost_work": work(size, lost_s)}
             path = victim.queue.path
             yield self._event("preempted", at_s, victim.key, path, by=key, by_queue=queue, **lost)
         for victim in look.victims:
             yield self._event("requeued", at_s, victim.key, victim.queue.path)
-        self._run(key, at_s, at_s)
+        self._plan_end(key, self._tree_of[key], at_s, at_s)
         node = step.node if step is not None else None
         yield self._event("admitted", at_s, key, queue, node=node)
 
@@ -357,42 +353,28 @@ class YuniKornWorld(World):
         coming = self._agenda.after(at_s, tree)
         return Mark(digest(state_mark(cluster, self._kept)), digest((ages(cluster), coming)))
 
-    def enter(self, tally: Tally) -> None:
-        """Open the accounts of all asks and allocations that are there, or arrive later."""
+    def entered(self) -> Iterator[Entered]:
+        """Yield all asks and allocations that are there, or arrive later."""
         for _, application, one in _claims(self._state):
             standing: Standing = "running" if isinstance(one, Allocation) else "pending"
-            tally.enter(one.allocation_key, application.queue_name, one.priority, standing)
+            yield Entered(one.allocation_key, application.queue_name, one.priority, standing)
         for coming in self._coming.values():
+            at: tuple[Standing, int] = ("pending", 0) if coming.again else ("to come", coming.at_s)
             queue = coming.application.queue_name
-            if coming.again:
-                tally.enter(coming.key, queue, coming.ask.priority, "pending")
-            else:
-                tally.enter(coming.key, queue, coming.ask.priority, "to come", coming.at_s)
+            yield Entered(coming.key, queue, coming.ask.priority, *at)
 
     def used(self) -> Sequence[int]:
-        """Return how much of each resource is in use, in the order of ``use``."""
+        """Return how much of each resource is in use, in the order of ``capacities``."""
         roots = [cluster.tree.root.allocated for cluster in self._clusters]
-        return [sum(root.get(name, 0) for root in roots) for name in self._resources()]
+        return [sum(root.get(name, 0) for root in roots) for _, name, _ in self.capacities()]
 
-    def _resources(self) -> list[str]:
-        nodes = (node for partition in self._state.partitions for node in partition.nodes)
-        return sorted({name for node in nodes for name in node.capacity})
-
-    def use(self, shares: Sequence[float]) -> tuple[Use, ...]:
-        """Return the use of each resource; ``shares`` are the amounts used on average."""
+    def capacities(self) -> list[tuple[str, str, int | None]]:
+        """Return each resource that nodes have, and how much all of them have."""
         total: Resource = {}
         for partition in self._state.partitions:
             for node in partition.nodes:
                 total = plus(total, node.capacity)
-        return tuple(
-            Use(
-                flavor="",
-                resource=name,
-                capacity=total[name],
-                share=round(share / total[name], 6) if total[name] > 0 else None,
-            )
-            for name, share in zip(self._resources(), shares, strict=True)
-        )
+        return [("", name, total[name]) for name in sorted(total)]
 
 
 def _without(cluster: Cluster, gone: Allocation) -> Partition:

@@ -221,6 +221,7 @@ def test_it_ends_when_told_though_its_input_stays_open(number: signal.Signals) -
 
 def test_a_state_that_is_not_there_is_refused_at_once(tmp_path: Path) -> None:
     assert "nothing.json" in refused("mcp", tmp_path / "nothing.json")
+    told(refused("mcp", ""))  # as from a shell variable that is not set: not this folder
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

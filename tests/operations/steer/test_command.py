@@ -87,6 +87,13 @@ def test_it_plans_as_solve_does_unless_told_otherwise(direct: World) -> None:
     assert direct.first_decisions()
 
 
+def test_a_queue_that_is_not_there_is_told(direct: World) -> None:
+    """As one that is misspelt: Kueue chooses by itself everywhere then."""
+    printed = call("steer", "--queue", "nowhere").stdout
+    assert printed.count("there is no ClusterQueue nowhere: nothing is planned for it") == 1
+    assert direct.acts("boost") == []
+
+
 def test_lines_to_read(direct: World) -> None:
     printed = call("steer", *MIN_LOST).stdout
     assert "boosts=ns/saved:-1" in printed

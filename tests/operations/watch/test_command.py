@@ -95,6 +95,8 @@ def test_what_does_not_go_together(dumps: Path, monkeypatch: pytest.MonkeyPatch)
     with monkeypatch.context() as environment:
         environment.setenv("PLANNER_WATCH_RECORD", str(dumps / "x"))
         told(call("watch", dumps).stderr)
+    for option in ("--interval", "--resync"):  # it would look, or read everything, all the time
+        told(call("watch", option, "0").stderr)
     for text in ("9100", ":x", ":70000", ":-1"):
         assert call("watch", dumps, "--metrics", text).exit_code == 2
     assert address(":9100") == ("127.0.0.1", 9100)
@@ -152,7 +154,7 @@ def test_the_real_kubectl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("HOME", str(tmp_path))
     items = versioned([*cluster()["items"], CONFIGURATION, MANAGER])
     with served(items, tmp_path) as config:
-        done = call("watch", "--kubeconfig", config, "--for", "0.1", "--interval", "0")
+        done = call("watch", "--kubeconfig", config, "--for", "0.1", "--interval", "0.1")
     assert done.exit_code == 0, done.stderr
     note, decision = done.stdout.splitlines()
     assert "read: 6 workloads" in note

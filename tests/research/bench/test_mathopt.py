@@ -3,14 +3,21 @@
 import random
 import signal
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
-from ortools.math_opt.parameters_pb2 import SolveParametersProto
+from ortools.math_opt.python.mathopt import (
+    Model,
+    SolveParameters,
+    SolveResult,
+    SolverType,
+    solve,
+)
 from ortools.sat.python import cp_model
 
 from planner.models.shared.builder import Builder, Linear
 from planner.research.rivals import mathopt
-from planner.research.rivals.mathopt import Kind, Milp, ask, relaxed, translate
+from planner.research.rivals.mathopt import Kind, Milp, Said
 from planner.solver.proving.program import ITERATIONS
 from planner.stage import progress_to
 from tests.solver.test_waiting import User, split_markets
@@ -35,20 +42,20 @@ def program() -> Milp:
     for _ in range(ROWS):
         builder.add(Linear({column: chance.randint(0, 9) for column in columns}) >= 200)
     builder.minimize(Linear({column: chance.randint(1, 99) for column in columns}))
-    return translate(builder.proto)
+    return Milp(builder.proto)
 
 
 def test_other_rows_are_refused() -> None:
     model = cp_model.CpModel()
     model.add_all_different([model.new_int_var(0, 2, "") for _ in range(2)])
     with pytest.raises(NotImplementedError, match="all_diff"):
-        translate(model.proto)
+        Milp(model.proto)
 
 
 @pytest.mark.parametrize("kind", ["SCIP", "HiGHS"])
 def test_ctrl_c_does_not_wait_for_an_engine(kind: Kind) -> None:
     with progress_to(User(patience=2)), pytest.raises(KeyboardInterrupt):
-        ask(translate(split_markets().proto), kind, seconds=3.0)
+        Milp(split_markets().proto).ask(kind, seconds=3.0)
 
 
 @pytest.mark.parametrize("seconds", [None, 3600.0])
@@ -56,21 +63,35 @@ def test_every_relaxation_has_a_limit(
     seconds: float | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of iterations, always, by its rows and columns; and of time, where there is one."""
-    given: list[SolveParametersProto] = []
-    limited = mathopt._limited  # noqa: SLF001 - watched
+    given: list[SolveParameters] = []
 
-    def watched(size: int, seconds: float | None) -> SolveParametersProto:
-        given.append(limited(size, seconds))
-        return given[-1]
+    def watched(program: Model, engine: SolverType, params: SolveParameters) -> SolveResult:
+        given.append(params)
+        return solve(program, engine, params=params)
 
-    monkeypatch.setattr(mathopt, "_limited", watched)
-    assert relaxed(program(), seconds)
+    monkeypatch.setattr(mathopt, "solve", watched)
+    assert program().relaxed(seconds)
     (limits,) = given
     assert limits.iteration_limit == ITERATIONS * (COLUMNS + ROWS)
-    assert limits.HasField("time_limit") == (seconds is not None)
+    assert limits.time_limit == (seconds and timedelta(seconds=seconds))
 
 
 def test_a_relaxation_that_is_stopped_claims_no_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
-    parameters = SolveParametersProto(iteration_limit=1)
-    monkeypatch.setattr(mathopt, "_limited", lambda _size, _seconds: parameters)
-    assert not relaxed(program(), None)
+    def stopped(program: Model, engine: SolverType, params: SolveParameters) -> SolveResult:
+        params.iteration_limit = 1
+        return solve(program, engine, params=params)
+
+    monkeypatch.setattr(mathopt, "solve", stopped)
+    assert not program().relaxed(None)
+
+
+@pytest.mark.parametrize("engine", ["SCIP", "HiGHS"])
+def test_an_engine_that_gives_up_has_no_answer(
+    engine: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gives_up(*_: object, **__: object) -> None:
+        raise RuntimeError("as a status of MathOpt that is not OK")
+
+    monkeypatch.setattr(mathopt, "solve", gives_up)
+    assert program().ask(engine, 3.0) == Said()
+    assert not program().relaxed(3.0)

@@ -86,7 +86,7 @@ def test_what_is_drawn_depends_on_the_seed_alone(rival: Callable[[Contest], Foun
 def test_who_draws_asks_no_more_than_it_may() -> None:
     asked = contest("classical-small-1", seed="a")
     random_restarts(asked)
-    assert asked.judge.asked == LITTLE.judgements
+    assert asked.asked == LITTLE.judgements
 
 
 def prepared(asked: Contest) -> Search:

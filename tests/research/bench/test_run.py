@@ -358,3 +358,11 @@ def test_every_rival_says_where_it_comes_from() -> None:
         assert one.name == name
         assert one.title
         assert one.source
+
+
+@pytest.mark.parametrize("text", [None, '{"cases": []}'], ids=["no name", "no case"])
+def test_nothing_is_no_suite(text: str | None, tmp_path: Path) -> None:
+    path = "" if text is None else tmp_path / "suite.json"
+    if text is not None:
+        Path(path).write_text(text)
+    told(refused("bench", str(path)))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from runpy import run_path
 
 import pytest
 
@@ -11,7 +12,7 @@ from planner.objective.profile_file import find_profile
 from planner.objective.profiles import measure_name, with_names
 from planner.reader import read_objects
 from planner.research.bench.record import Case
-from planner.research.bench.run import begun, digest_of, family, line_of, made, prove
+from planner.research.bench.run import begun, digest_of, family, line_of, made
 from planner.solver.deadline import Deadline
 from planner.solver.start import AnyPlanning, solve
 from tests.conftest import TEST_ALL
@@ -99,6 +100,7 @@ def test_what_is_proved_is_proved_again(name: str) -> None:
     case = BY_NAME[name]
     asked = [SUITE.objectives[1]]
     bare = case.model_copy(update={"optima": (), "digest": "", "running": 0, "candidates": 0})
+    prove = run_path(str(FOLDER / "proving.py"))["prove"]
     again = prove(bare, asked, FOLDER)
     assert again == case.model_copy(update={"optima": (case.optima[1],)})
 

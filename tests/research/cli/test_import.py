@@ -166,6 +166,7 @@ def test_bad_rows_are_counted_if_you_like(tmp_path: Path) -> None:
         ("openb", PODS),
         (*OPENB, "--shapes", PODS),
         ("philly", "missing.csv"),
+        ("philly", ""),
         ("philly", PHILLY, "--factor", "2:1"),
         ("philly", PHILLY, "--factor", "1"),
         ("philly", PHILLY, "--priorities", "0.5:1"),

@@ -119,7 +119,7 @@ def test_a_script(dump: Path, tmp_path: Path) -> None:
         (
             "bad.toml",
             '[[arrival]]\nlike = "ns/nobody"',
-            "bad.toml: arrival.like: there is no workload ns/nobody",
+            'bad.toml: arrival.like: there is no workload "ns/nobody"',
         ),
         ("bad.toml", '[[arrival]]\nlike = "ns/lo"', 'did you mean "ns/low"?'),
         ("bad.toml", '[[arrival]]\nlike = "ns/low"\ncount = 999999999', "arrival[0].count"),

@@ -76,8 +76,8 @@ def test_spans_are_what_everybody_did() -> None:
         for fate in answer.workloads
     }
     end_s = answer.duration_s
-    assert by_name["ns/low"] == [Span(0, 5, "leaving"), Span(5, end_s, "waiting")]
-    assert by_name["ns/high"] == [Span(0, 5, "waiting"), Span(5, end_s, "running")]
+    assert by_name["ns/low"] == [Span(0, 5, "leaving"), Span(5, end_s, "pending")]
+    assert by_name["ns/high"] == [Span(0, 5, "pending"), Span(5, end_s, "running")]
 
 
 def test_a_plot_of_many_says_who_is_left_out(long: Simulation) -> None:

@@ -52,14 +52,14 @@ class Hands:
         wanted = [*patches]
         if odd := not_allowed(one.key for one in wanted):
             raise InputError("the cluster", odd)
-        return [(one, self._patched(one)) for one in wanted]
-
-    def _patched(self, patch: Patch) -> Marked | None:
-        path = _path(patch.resource, patch.key, patch.subresource)
-        reply = self._proxy.ask("PATCH", path, patch.change, patch.kind)
-        if reply.code in _REFUSED:
-            return None
-        return Marked(_object(f"patch {patch.resource}", reply, f"the right to {patch.title}"))
+        done: list[tuple[Patch, Marked | None]] = []
+        for one in wanted:
+            path = _path(one.resource, one.key, one.subresource)
+            reply, after = self._proxy.ask("PATCH", path, one.change, one.kind), None
+            if reply.code not in _REFUSED:
+                after = Marked(_object(f"patch {one.resource}", reply, f"the right to {one.title}"))
+            done.append((one, after))
+        return done
 
     def find(self, resource: str, key: str) -> LiveObject | None:
         """Return an object as it is now, or ``None`` if the cluster does not have it."""
@@ -152,7 +152,11 @@ class Lease:
         if self._seen[0] != found.version:
             self._seen = found.version, now
         if self.held_by in {"", self._holder} or now - self._seen[1] >= LEASE_S:
-            ((_, taken),) = self._hands.patch([self._renewed(found.version)])
+            moment = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+            spec = {"holderIdentity": self._holder, "leaseDurationSeconds": LEASE_S}
+            test = {"op": "test", "path": "/metadata/resourceVersion", "value": found.version}
+            change = {"op": "add", "path": "/spec", "value": {**spec, "renewTime": moment}}
+            ((_, taken),) = self._hands.patch([self._patch([test, change])])
             self.held_by = self._holder if taken else ""
         return self.is_ours
 
@@ -162,13 +166,6 @@ class Lease:
             empty = {"op": "add", "path": "/spec/holderIdentity", "value": ""}
             self._hands.patch([self._patch([empty])])
             self.held_by = ""
-
-    def _renewed(self, version: str) -> Patch:
-        moment = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
-        spec = {"holderIdentity": self._holder, "leaseDurationSeconds": LEASE_S}
-        value = {**spec, "renewTime": moment}
-        test = {"op": "test", "path": "/metadata/resourceVersion", "value": version}
-        return self._patch([test, {"op": "add", "path": "/spec", "value": value}])
 
     def _patch(self, operations: Sequence[dict[str, Any]]) -> Patch:
         return Patch(f"hold Lease {self._key}", self._key, tuple(operations), resource=LEASES)

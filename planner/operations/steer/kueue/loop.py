@@ -141,6 +141,10 @@ class Steer(Follower[Mirror]):
     def _came(self, before: Mirror | None, kept: Mirror) -> None:
         if before is not None:
             kept.followed = before.followed
+            return
+        there = {one.name for one in kept.state.cluster_queues}
+        for name in sorted(self._how.scope.queues - there):
+            self._note(f"there is no ClusterQueue {name}: nothing is planned for it")
 
     def _may_act(self) -> bool:
         """Say whether the Lease is ours; a change is told."""

@@ -55,11 +55,8 @@ class Follower(Generic[Kept]):
     """Whatever goes on for as long as a cluster does; what it does with what it knows is its own.
 
     ``source`` has the changes, and ``read`` reads everything; ``tell`` is called with each line.
-    A right that is taken away ends it if it ``needs_rights``; all else that goes wrong once
-    everything was read is a note, and reading is tried again and again.
+    What goes wrong once everything was read is a note, and reading is tried again and again.
     """
-
-    needs_rights = False
 
     def __init__(
         self, source: Source, read: Callable[[], Kept], tell: Callable[[Any], None], pace: Pace
@@ -137,7 +134,7 @@ class Follower(Generic[Kept]):
         what, error = ended(resource, answer, begins=begins)
         again = resource in self._ended  # a server may close a stream once while all begins
         self._ended.add(resource)
-        if (begins and (answer.code or again)) or (self.needs_rights and is_forbidden(answer)):
+        if begins and (answer.code or again):
             raise error
         if begins or answer.code or answer.stderr:  # else it ended as each does after a while
             self._trouble(str(error), what)

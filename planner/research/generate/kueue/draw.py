@@ -135,14 +135,11 @@ def _nominal(  # noqa: PLR0913, PLR0917 - what decides
         weights = [held[queue] for queue in others]
     else:
         weights = [max(1, held[queue]) * factors[queue] for queue in others]
-    return nominal | dict(zip(others, _dealt(left, weights), strict=True)), pool
-
-
-def _dealt(amount: int, weights: Sequence[int]) -> list[int]:
-    """Deal an amount out in proportion to weights, to the last unit."""
-    whole = sum(weights)
-    upto = [amount * part // whole if whole else 0 for part in accumulate(weights, initial=0)]
-    return [now - before for before, now in pairwise(upto)]
+    # What is left is dealt out in proportion to weights, to the last unit.
+    whole = sum(weights) or 1
+    upto = [left * part // whole for part in accumulate(weights, initial=0)]
+    dealt = (now - before for before, now in pairwise(upto))
+    return nominal | dict(zip(others, dealt, strict=True)), pool
 
 
 def _limited(nominal: int, held: int, queue: int, chance: Chance) -> Quota:

@@ -124,49 +124,50 @@ class KueueKnobs(Knobs):
 
 _scalability_test = partial(KueueKnobs, borrow="Never", victims=12)
 _distinct = partial(KueueKnobs, shapes="distinct", victims=12)
-_PRESETS: Final = {
-    "flat": ("one cohort of six queues", KueueKnobs()),
-    "small": (
+PRESETS: Final = {
+    "flat": Preset("one cohort of six queues", KueueKnobs()),
+    "small": Preset(
         "three queues, a dozen workloads: few enough to try all victim sets",
         KueueKnobs(queues=3, workloads=12, victims=2, gangs=0),
     ),
-    "no-cohort": ("queues by themselves", KueueKnobs(queues=3, depth=0, workloads=60)),
-    "hierarchical": (
+    "no-cohort": Preset("queues by themselves", KueueKnobs(queues=3, depth=0, workloads=60)),
+    "hierarchical": Preset(
         "cohorts three levels deep, with limits",
         KueueKnobs(queues=12, depth=3, workloads=240, limits=40, borrowers=60),
     ),
-    "borrowing": ("the preemptor must borrow", KueueKnobs(beyond=50, limits=20, borrowers=60)),
-    "fair": (
+    "borrowing": Preset(
+        "the preemptor must borrow", KueueKnobs(beyond=50, limits=20, borrowers=60)
+    ),
+    "fair": Preset(
         "fair sharing with weights, and a pool that belongs to nobody",
         KueueKnobs(fair=True, pool=20, weights=40),
     ),
-    "fair-hierarchical": (
+    "fair-hierarchical": Preset(
         "fair sharing in cohorts three levels deep",
         KueueKnobs(queues=12, depth=3, workloads=240, fair=True, pool=10, weights=40),
     ),
-    "many-flavors": ("five flavors, all of them full", KueueKnobs(flavors=5, workloads=200)),
-    "hard": (
+    "many-flavors": Preset("five flavors, all of them full", KueueKnobs(flavors=5, workloads=200)),
+    "hard": Preset(
         "Kueue evicts many of a sweep where one job would do",
         KueueKnobs(victims=6, hard=100),
     ),
-    "kueue-baseline": (
+    "kueue-baseline": Preset(
         "Kueue's scalability test: 5 cohorts of 6 queues, 15,000 workloads",
         _scalability_test(queues=30, cohorts=5, workloads=15_000, shapes="kueue-baseline"),
     ),
-    "kueue-large-scale": (
+    "kueue-large-scale": Preset(
         "the large one: 10 cohorts of 100 queues, 50,000 workloads",
         _scalability_test(queues=1000, cohorts=10, workloads=50_000, shapes="kueue-large-scale"),
     ),
-    "large": (
+    "large": Preset(
         "30 queues three levels deep, 10,000 workloads, no two alike",
         _distinct(queues=30, depth=3, workloads=10_000),
     ),
-    "huge": (
+    "huge": Preset(
         "1,000 queues in 10 cohorts, 100,000 workloads, no two alike",
         _distinct(queues=1000, cohorts=10, depth=2, workloads=100_000),
     ),
 }
-PRESETS: Final = tuple(Preset(name, *what) for name, what in _PRESETS.items())
 
 
 CPU, MEMORY, GPU = "cpu", "memory", "nvidia.com/gpu"

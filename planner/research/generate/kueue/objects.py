@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.dump import kueue as dump
@@ -63,20 +62,11 @@ _ONE_RACK: Final[Request] = {"required": RACK}
 _RATHER_ONE_RACK: Final[Request] = {"preferred": RACK}
 
 
-class Placed(Struct, frozen=True):
-    """The topology with its nodes, the request of each workload, the place of each that runs."""
+class Placed(NamedTuple):
+    """The topology with its nodes; by number, each workload's request, and its place if it runs."""
 
-    objects: Sequence[dump.Object]
-    requests: dict[int, Request]
-    places: dict[int, Placement]
-
-    def of(self, run: Run, pods: dump.PodSet) -> dump.PodSet:
-        """Return the podset of a workload with its request, and its places if it runs."""
-        placement = self.places.get(run.number)
-        asked = replace(pods, placement=self.requests[run.number])
-        if placement is None:
-            return asked
-        return replace(asked, levels=placement.levels, places=placement.domains)
+    objects: Sequence[dump.Object] = ()
+    of: Mapping[int, tuple[Request, Placement | None]] = {}
 
 
 def node_labels(flavor: int) -> dict[str, str]:
@@ -93,8 +83,9 @@ def placed_on(layout: Layout, seed: int) -> Placed:
     InputError if three times the nodes that the quota takes are not enough.
     """
     made: list[dump.Object] = [dump.topology(TOPOLOGY, _LEVELS, created=names.FOUNDED)]
-    requests = {run.number: _request(layout, run, seed) for run in layout.waiting}
-    places: dict[int, Placement] = {}
+    placed: dict[int, tuple[Request, Placement | None]] = {
+        run.number: (_request(layout, run, seed), None) for run in layout.waiting
+    }
     for flavor in range(layout.knobs.flavors):
         name = flavor_name(layout, flavor)
         runs = [run for run in layout.running if run.flavor == flavor]
@@ -112,9 +103,8 @@ def placed_on(layout: Layout, seed: int) -> Placed:
             message = f"{len(runs)} workloads have no place on {len(nodes)} nodes in flavor {name}"
             raise InputError("topology", message, "fewer or smaller workloads")
         made += nodes
-        for number, (request, placement) in found.items():
-            requests[number], places[number] = request, placement
-    return Placed(made, requests, places)
+        placed |= found
+    return Placed(made, placed)
 
 
 def _nodes(layout: Layout, flavor: int, count: int, name: str) -> Iterator[dump.Object]:
@@ -214,7 +204,7 @@ STRATEGIES: Final = {
 def made(knobs: KueueKnobs, seed: int) -> dump.Object:
     """Return a cluster as kubectl prints it: the List of its objects."""
     layout, created = lay_out(knobs, seed), names.FOUNDED
-    placed = placed_on(layout, seed) if knobs.topology else None
+    placed = placed_on(layout, seed) if knobs.topology else Placed()
     begin("making objects")
     topology = TOPOLOGY if knobs.topology else ""
     flavors = []
@@ -232,7 +222,7 @@ def made(knobs: KueueKnobs, seed: int) -> dump.Object:
         ),
         *(_workload(layout, run, seed, placed) for run in (*layout.running, *layout.waiting)),
         *flavors,
-        *(placed.objects if placed else ()),
+        *placed.objects,
     ]
     if knobs.fair:
         strategies = {"preemptionStrategies": STRATEGIES[knobs.strategies]}
@@ -302,12 +292,16 @@ def _cohorts(layout: Layout) -> Iterator[dump.Object]:
                 yield dump.cohort(cohort_name(tree, level, place), above, created=names.FOUNDED)
 
 
-def _workload(layout: Layout, run: Run, seed: int, placed: Placed | None) -> dump.Object:
+def _workload(layout: Layout, run: Run, seed: int, placed: Placed) -> dump.Object:
     going_on()
     owner = names.OWNERS[run.number % len(names.OWNERS)]
     end = uid_of(seed, run.number)[:5]
     requests = units_of(run.shape)
     pods = dump.PodSet(run.shape.pods, requests)
+    if run.number in placed.of:
+        request, place = placed.of[run.number]
+        levels, places = (place.levels, place.domains) if place else ((), ())
+        pods = replace(pods, placement=request, levels=levels, places=places)
     held, admission = run.waited_s, None
     if run.age_s is not None:
         held += run.age_s
@@ -324,7 +318,7 @@ def _workload(layout: Layout, run: Run, seed: int, placed: Placed | None) -> dum
         f"{owner.lower()}-{run.task}-{run.number}-{end}",
         LOCAL_QUEUES[run.number // len(names.OWNERS) % len(LOCAL_QUEUES)],
         layout.classes[run.level].value,
-        [pods if placed is None else placed.of(run, pods)],
+        [pods],
         created=names.NOW - timedelta(seconds=held),
         admission=admission,
         annotations=annotations,
