@@ -221,6 +221,15 @@ class Question(Struct, frozen=True, dict=True):
         given = problem, self.snapshot, forest.allowed, self.costs
         return term_table(*given, asking=forest.asking)
 
+    def least(self, entrant: int) -> Mapping[int, int]:
+        """Return what an entrant both asks for and holds at least, whatever its flavors: per fr."""
+        each = [
+            {fr: min(n, choice.reserved.get(fr, 0)) for fr, n in choice.asked.items() if n > 0}
+            for choice in self.choices[entrant]
+        ]
+        in_all = set.intersection(*map(set, each))
+        return {fr: least for fr in in_all if (least := min(one[fr] for one in each)) > 0}
+
     def alone(self, key: str) -> tuple[Mode, Sequence[Demand]]:
         """Return how a pending workload fits by itself, in the flavors that Kueue assigns it."""
         preemptor = next(one for one in self.preemptors if one.key == key)
