@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
+from planner.case.kueue_plan import on_run_times, release_of, rule_set
 from planner.errors import InternalError, LookupFailed, UnsupportedError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
@@ -20,7 +21,6 @@ from planner.reference.kueue.aftermath import next_targets, pending_again
 from planner.reference.kueue.cycle.turn import MOST_WORK
 from planner.solver.answer import certify
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.describe import on_run_times, release_of, rule_set
 from planner.solver.kueue.joint.question import Question
 from planner.solver.kueue.joint.sequence import Served, after, refitting
 from planner.solver.kueue.joint.solve import Joint
