@@ -59,6 +59,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands/replay": "coverage errors scheduler state reader quota reference plan",
         "batch": "stage errors garbage",
         "commands": "",
+        "commands/joint": "case errors models objective plan problem proof quantity quota reference"
+        " solver stage state verifier",
         "commands/front": "errors objective plan scheduler term",
         "commands/audit": "verb coverage errors term batch objective plan reader"
         " commands/study solver state scheduler wing",
@@ -73,8 +75,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "api": "garbage coverage errors quantity laws commands/check state reader quota reference"
         " verb problem objective models plan verifier solver commands/replay commands/explain"
         " commands/front commands/whatif report scheduler",
-        "kueue_verbs": "api commands/boost commands/whatif stage coverage errors objective plan"
-        " verb quota scheduler solver state",
+        "kueue_verbs": "api commands/boost commands/joint commands/whatif stage coverage errors"
+        " objective plan verb quota scheduler solver state",
         "cli": "stage planner coverage dump errors scheduler term quantity laws state reader quota"
         " reference problem objective models plan verifier solver wing"
         " commands/replay report batch commands/audit commands/study commands/whatif"

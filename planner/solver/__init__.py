@@ -7,7 +7,7 @@ finder.py       CP-SAT as the finder: levels in their order, and the first of ti
 search.py       what a search asks of a scheduler's rules; the state of a search; one exact solve
 engine.py       one CP-SAT run with settings measured and found safe; what it says proves nothing
 answer.py       from a search to a plan: caps, certificate, verdict; plans that needed no search
-kueue/          plans for pending workloads of Kueue, joint plans included
+kueue/          plans for pending workloads of Kueue
 proving/        proof trees for the levels of an answer
 yunikorn/       plans for asks of YuniKorn
 """

@@ -7,5 +7,4 @@ solve.py        the solve of a planned workload to its proven optimum; where its
 flavors.py      the optimum over all flavors that the rules permit
 aftermath.py    which victims of a plan would preempt again
 stability.py    whether the victims of a plan would preempt again; plans whose victims would not
-joint/          one plan for several pending workloads
 """

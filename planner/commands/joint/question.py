@@ -24,6 +24,8 @@ from msgspec.structs import replace
 from planner.case.kueue import Case
 from planner.case.kueue_plan import demand
 from planner.case.kueue_release import refuse_overflow
+from planner.commands.joint.sequence import OneByOne, serve_in_cycles
+from planner.commands.joint.ways import Flavored, asked, flavored, ways_of
 from planner.errors import InputError, UnsupportedError
 from planner.models.kueue.joint import Entrant
 from planner.objective.kueue import term_table
@@ -36,8 +38,6 @@ from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.preemptor import find_preemptor, key_of
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
-from planner.solver.kueue.joint.sequence import OneByOne, serve_in_cycles
-from planner.solver.kueue.joint.ways import Flavored, asked, flavored, ways_of
 from planner.state.kueue import State
 
 

@@ -19,6 +19,9 @@ from typing import Final
 from msgspec import Struct
 
 from planner.case.kueue import Case
+from planner.commands.joint.question import Question
+from planner.commands.joint.sequence import Served, replay
+from planner.commands.joint.ways import asked
 from planner.models.kueue.joint import Cut, JointFormulation, assemble_joint
 from planner.models.shared.builder import Linear, variable
 from planner.objective.terms import TermTable
@@ -26,9 +29,6 @@ from planner.quota.classes import Classes
 from planner.quota.kueue.assignment import contested
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
-from planner.solver.kueue.joint.question import Question
-from planner.solver.kueue.joint.sequence import Served, replay
-from planner.solver.kueue.joint.ways import asked
 from planner.solver.search import Rules
 
 EFFORT: Final = 1.0
