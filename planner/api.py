@@ -201,7 +201,7 @@ def front(  # noqa: PLR0913, PLR0917 - the public signature
     InternalError
         If a plan fails its own verification; it is then never returned.
     """
-    from planner.solver.pareto import sweep  # noqa: PLC0415 - what fronts alone need
+    from planner.commands.front.sweep import sweep  # noqa: PLC0415 - what fronts alone need
 
     measures = parse_front(f"{FRONT}{first},{second}")
     deadline = deadline_after(time_limit)

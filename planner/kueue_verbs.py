@@ -8,6 +8,8 @@ from typing import cast
 
 from planner.api import solve
 from planner.commands.boost.kueue.find import Boosts, find_boosts
+from planner.commands.joint.describe import solve_together
+from planner.commands.joint.question import ask
 from planner.commands.whatif.edit import edit
 from planner.coverage.kueue import contradicted, covered_joint, waiting_slices
 from planner.errors import InputError
@@ -16,8 +18,6 @@ from planner.objective.profiles import DEFAULT_PROFILE, Profile
 from planner.plan import Assume
 from planner.plan.kueue import JointPlan, Plan
 from planner.quota.kueue.snapshot import take_snapshot
-from planner.solver.kueue.joint.describe import solve_together
-from planner.solver.kueue.joint.question import ask
 from planner.solver.start import deadline_after
 from planner.stage import begin
 from planner.state import AnyState

@@ -48,7 +48,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "coverage": "errors quantity state quota plan scheduler",
         "verifier": "errors laws rules wing quantity state quota plan objective",
         "proof": "errors term laws quantity state quota objective plan verifier",
-        "case": "plan problem quota reference rules scheduler state verifier wing",
+        "case": "errors laws plan problem quantity quota reference rules scheduler state verifier"
+        " wing",
         "solver": "case stage errors term garbage quantity laws state quota reference problem"
         " objective models plan verifier proof scheduler rules wing",
         "commands/check": "case verb coverage stage errors term laws state quota reference problem"
@@ -58,6 +59,9 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "commands/replay": "coverage errors scheduler state reader quota reference plan",
         "batch": "stage errors garbage",
         "commands": "",
+        "commands/joint": "case errors models objective plan problem proof quantity quota reference"
+        " solver stage state verifier",
+        "commands/front": "errors objective plan scheduler term",
         "commands/audit": "verb coverage errors term batch objective plan reader"
         " commands/study solver state scheduler wing",
         "commands/study": "batch commands/replay errors plan reader scheduler solver state wing",
@@ -70,9 +74,9 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " commands/explain commands/compare commands/replay scheduler",
         "api": "garbage coverage errors quantity laws commands/check state reader quota reference"
         " verb problem objective models plan verifier solver commands/replay commands/explain"
-        " commands/whatif report scheduler",
-        "kueue_verbs": "api commands/boost commands/whatif stage coverage errors objective plan"
-        " verb quota scheduler solver state",
+        " commands/front commands/whatif report scheduler",
+        "kueue_verbs": "api commands/boost commands/joint commands/whatif stage coverage errors"
+        " objective plan verb quota scheduler solver state",
         "cli": "stage planner coverage dump errors scheduler term quantity laws state reader quota"
         " reference problem objective models plan verifier solver wing"
         " commands/replay report batch commands/audit commands/study commands/whatif"

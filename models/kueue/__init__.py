@@ -7,5 +7,4 @@ laws.py          laws that exclude single workloads, as masks; attempts; reasons
                  then a flat list of laws
 places.py        room on the nodes, where pods are placed
 joint.py         several preemptors served one after another: their ways, the steps, the model
-relaxation.py    linear rows that every legal victim set satisfies, in every order of steps
 """

@@ -28,7 +28,6 @@ from planner.models.shared.builder import (
     Builder,
     Guarded,
     Linear,
-    Sharing,
     constant,
     negation,
     variable,
@@ -186,15 +185,18 @@ class JointFormulation:
 class Step:
     """One entrant served in one step in one way: its laws, and what the way supposes."""
 
-    def __init__(self, usages: Usages, step: int, entrant: int, way: int, literal: int) -> None:
-        self.joint, self.step = usages.joint, step
-        self.entrant = self.joint.entrants[entrant]
+    def __init__(
+        self, joint: JointFormulation, step: int, entrant: int, way: int, literal: int
+    ) -> None:
+        self.joint, self.step = joint, step
+        self.entrant = joint.entrants[entrant]
         self.number, self.way = way, self.entrant.ways[way]
         self.problem = self.way.problem
-        self.builder = Guarded(self.joint.builder, literal)
-        self.before = usages.at(step, entrant, self.way)
-        self.after = usages.at(step, entrant, self.way, "after")
-        self.with_request = usages.at(step, entrant, self.way, "with request")
+        self.builder = Guarded(joint.builder, literal)
+        given = joint, step, self.entrant.tree, self.way
+        self.before = StateUsage(*given, "before")
+        self.after = StateUsage(*given, "after")
+        self.with_request = StateUsage(*given, "with request")
 
     def state(self) -> None:
         """State what the way supposes of the usage before the step, and the laws of the step."""
@@ -299,25 +301,6 @@ Moment = Literal["before", "after", "with request"]
 """Before a step, after it, or after it with its preemptor's request counted at its queue."""
 
 
-class Usages:
-    """The usages that steps find and leave; where ways are ``sharing`` them, each is made once.
-
-    Ways of an entrant with the same flavors differ in what they suppose, and not in usage.
-    """
-
-    def __init__(self, joint: JointFormulation, *, sharing: bool) -> None:
-        self.joint, self.sharing = joint, sharing
-        self._made: dict[tuple[int, int, int, Moment], StateUsage] = {}
-
-    def at(self, step: int, entrant: int, way: Way, moment: Moment = "before") -> StateUsage:
-        """Return the usage before or after a step that may serve an entrant in a way."""
-        key = step, entrant, way.flavors, moment
-        if key not in self._made or not self.sharing:
-            tree = self.joint.entrants[entrant].tree
-            self._made[key] = StateUsage(self.joint, step, tree, way, moment)
-        return self._made[key]
-
-
 class StateUsage(TreeUsage):
     """The usage of every node of a tree before or after a step."""
 
@@ -364,7 +347,6 @@ def assemble_joint(
     cuts: Iterable[Cut] = (),
     *,
     in_order: bool = False,
-    sharing: bool = True,
 ) -> JointFormulation:
     """Build the model of a joint plan.
 
@@ -372,17 +354,14 @@ def assemble_joint(
     - ``classes``: Classes of candidates, by their positions among the workloads of all trees.
     - ``cuts``: What replays have shown of the scheduler's own decisions.
     - ``in_order``: Whether entrants are served in the order given; otherwise any order will do.
-    - ``sharing``: Whether ways share the variables of equal expressions. The model then has a
-      quarter fewer, and the same answers.
     """
-    joint = JointFormulation(entrants, classes, in_order, Sharing() if sharing else Builder())
+    joint = JointFormulation(entrants, classes, in_order, Builder())
     joint.take = new_takes(joint.builder, classes)
     joint.admitted = [joint.builder.new_bool() for _ in entrants]
     _serve_each_once(joint)
     _take_in_steps(joint)
-    usages = Usages(joint, sharing=sharing)
     for (step, entrant, way), literal in joint.serve.items():
-        Step(usages, step, entrant, way, literal).state()
+        Step(joint, step, entrant, way, literal).state()
     for cut in cuts:
         _heed(joint, cut)
     return joint

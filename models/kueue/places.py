@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from planner.models.shared.builder import ZERO, Builder, Linear, total, variable
-from planner.problem.kueue_places import AsItIs, Leaf, Places, Room
+from planner.problem.kueue_places import Leaf, Places, Room
 
 if TYPE_CHECKING:
     from planner.models.kueue.formulation import Formulation
@@ -37,9 +37,7 @@ def room(formulation: Formulation) -> None:
     """
     places = formulation.problem.places
     if places is not None:
-        rooms = _Rooms(formulation, places)
-        base = places.as_it_is
-        rooms.state() if base is None else rooms.state_one(base)
+        _Rooms(formulation, places).state()
 
 
 @dataclass
@@ -87,46 +85,6 @@ class _Rooms:
             nodes.setdefault(number, []).append(leaf)
         for leaves in nodes.values():
             self._state_node(leaves, standing)
-
-    def state_one(self, base: AsItIs) -> None:
-        """State the room of the only group: only leaves on which victims give back get variables.
-
-        What the other leaves have room for is added up in ``base``.
-        """
-        builder, room = self.builder, self.places.rooms[0]
-        aim, tree = room.aim, self.places.trees[room.flavor]
-        standing = _Standing(room)
-        if aim is None or not tree.values[aim.level]:
-            builder.any_of([])
-            return
-        pods: dict[int, Linear] = {}
-        for at in self.given:
-            # A leaf never gets more than the whole podset.
-            most = min(self._most(at, room.workers), room.slices * aim.size)
-            of = tree.over(at.leaf, tree.depth, aim.slice_level)
-            before = pods.get(of, Linear({}, base.pods.get(of, 0)))
-            index = standing.pods[at.leaf] = builder.new(0, most)
-            pods[of] = before + variable(index) - base.slots[at.leaf]
-            self._state_node([at], [standing])
-        slices: dict[int, Linear] = {}
-        for of, there in pods.items():
-            over = tree.over(of, aim.slice_level, aim.level)
-            before = slices.get(over, Linear({}, base.slices[over]))
-            whole = self._whole(there, aim.size, 1)
-            slices[over] = before + whole - base.pods.get(of, 0) // aim.size
-        if not aim.required:
-            certain = sum(each for over, each in enumerate(base.slices) if over not in slices)
-            builder.add(sum(slices.values(), start=Linear({}, certain)) >= room.slices)
-            return
-        chosen = []
-        for there in slices.values():
-            if builder.bounds(there)[1] >= room.slices:
-                chosen.append(builder.new_bool())
-                builder.add(there >= room.slices * variable(chosen[-1]))
-        # Domains that no removal changes: if one of them has room enough, no row is needed.
-        others = (each for over, each in enumerate(base.slices) if over not in slices)
-        if max(others, default=-1) < room.slices:
-            builder.any_of(chosen)
 
     def _most(self, leaf: Leaf, amounts: Iterable[tuple[str, int]]) -> int:
         """Return how many pods of some amounts fit on a leaf once all candidates are gone."""

@@ -148,6 +148,7 @@ class Builder:
         self.proto = CpModelProto()
         self.lower: list[int] = []
         self.upper: list[int] = []
+        self._parts: dict[tuple[frozenset[tuple[int, int]], int], Linear] = {}
 
     def copy(self) -> Self:
         """Return a model that begins with the variables and rows of this one."""
@@ -155,6 +156,7 @@ class Builder:
         twin.proto = type(self.proto)()
         twin.proto.copy_from(self.proto)
         twin.lower, twin.upper = [*self.lower], [*self.upper]
+        twin._parts = dict(self._parts)  # noqa: SLF001 - of this class
         return twin
 
     def new(self, lower: int, upper: int) -> int:
@@ -230,8 +232,15 @@ class Builder:
     def positive_part(self, linear: Linear) -> Linear:
         """Return max(0, linear), with a new variable only where the sign is not known.
 
-        The variable counts units of the expression, so that amounts in bytes stay small.
+        The variable counts units of the expression, so that amounts in bytes stay small. It is made
+        once, however often an equal expression is asked about.
         """
+        key = frozenset(linear.terms.items()), linear.constant
+        if key not in self._parts:
+            self._parts[key] = self._positive_part(linear)
+        return self._parts[key]
+
+    def _positive_part(self, linear: Linear) -> Linear:
         low, high = self.bounds(linear)
         if low >= 0:
             return linear
@@ -395,27 +404,6 @@ def refuse_wide(proto: CpModelProto) -> None:
             f"the values of its {len(proto.variables)} variables leave 64 bits together",
             hint=_TOO_LARGE,
         )
-
-
-class Sharing(Builder):
-    """A model in which equal expressions have one positive part, however often it is asked for."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._parts: dict[tuple[frozenset[tuple[int, int]], int], Linear] = {}
-
-    def copy(self) -> Self:
-        """Return a model that begins with the variables and rows of this one, as `Builder` says."""
-        twin = super().copy()
-        twin._parts = dict(self._parts)  # noqa: SLF001 - of this class
-        return twin
-
-    def positive_part(self, linear: Linear) -> Linear:
-        """Return max(0, linear), made when first asked for."""
-        key = frozenset(linear.terms.items()), linear.constant
-        if key not in self._parts:
-            self._parts[key] = super().positive_part(linear)
-        return self._parts[key]
 
 
 class Guarded(Builder):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -47,18 +46,7 @@ class Room(NamedTuple):
     leader: Amounts | None
 
 
-class AsItIs(NamedTuple):
-    """The room that a group finds before any removal.
-
-    ``slots`` per leaf, ``pods`` per domain of the slice level, ``slices`` per domain of its level.
-    """
-
-    slots: Mapping[int, int]
-    pods: Mapping[int, int]
-    slices: Sequence[int]
-
-
-class Places(Struct, frozen=True, dict=True):
+class Places(Struct, frozen=True):
     """What the groups of podsets need on nodes, and what each workload gives back there.
 
     - ``rooms``: What each group needs, in the order in which Kueue serves them.
@@ -76,31 +64,6 @@ class Places(Struct, frozen=True, dict=True):
     sharing: Mapping[Leaf, int]
     kind: IntArray
     gives: Sequence[Mapping[Leaf, Amounts]]
-
-    @cached_property
-    def as_it_is(self) -> AsItIs | None:
-        """The room before any removal; ``None`` with several groups, a leader or layers."""
-        room = self.rooms[0]
-        aim = room.aim
-        if len(self.rooms) > 1 or room.leader is not None or aim is None or aim.layers:
-            return None
-        tree = self.trees[room.flavor]
-        slots = {
-            leaf: min(
-                # An over-committed leaf has 0 slots: fewer would take from its neighbours.
-                max(0, self.left[Leaf(room.flavor, leaf)][name]) // asked
-                for name, asked in room.workers
-            )
-            for leaf in room.leaves
-        }
-        pods: dict[int, int] = {}
-        for leaf, count in slots.items():
-            of = tree.over(leaf, tree.depth, aim.slice_level)
-            pods[of] = pods.get(of, 0) + count
-        slices = [0] * len(tree.values[aim.level])
-        for of, count in pods.items():
-            slices[tree.over(of, aim.slice_level, aim.level)] += count // aim.size
-        return AsItIs(slots, pods, slices)
 
 
 def places_of(

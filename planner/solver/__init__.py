@@ -6,9 +6,8 @@ levels.py       level after level: a tree, or the solver for a better answer, th
 finder.py       CP-SAT as the finder: levels in their order, and the first of ties
 search.py       what a search asks of a scheduler's rules; the state of a search; one exact solve
 engine.py       one CP-SAT run with settings measured and found safe; what it says proves nothing
-pareto.py       the Pareto front of two measures
 answer.py       from a search to a plan: caps, certificate, verdict; plans that needed no search
-kueue/          plans for pending workloads of Kueue, joint plans included
+kueue/          plans for pending workloads of Kueue
 proving/        proof trees for the levels of an answer
 yunikorn/       plans for asks of YuniKorn
 """

@@ -9,13 +9,10 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Final, Protocol, TypeVar
 
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from planner.errors import InternalError
 from planner.objective.profiles import (
@@ -245,24 +242,14 @@ class Planned(AnyPlanning, Protocol[PlanT]):
     problem: Any
     plan: Callable[..., PlanT]
 
-    @cached_property
-    def _known(self) -> dict[str, int]:
-        return {}
-
     def positions(self, keys: Iterable[str]) -> list[int]:
         """Return the positions of workloads in the problem by their keys, which are few."""
-        asked, known = [*keys], self._known
-        for key in {*asked} - known.keys():
-            # All keys of a large state are never put into a dictionary: hashes are compared faster
-            # than texts, and take less memory.
-            like = np.flatnonzero(self._hashes == hash(key)).tolist()
-            (known[key],) = (at for at in like if self.keys[at] == key)
-        return [known[key] for key in asked]
-
-    @cached_property
-    def _hashes(self) -> NDArray[np.int64]:
-        """The hash of each key."""
-        return np.fromiter(map(hash, self.keys), np.int64, len(self.keys))
+        asked = [*keys]
+        # All keys of a large state are never put into a dictionary: that takes memory.
+        wanted = {*asked}
+        places = (pair for pair in enumerate(self.keys) if pair[1] in wanted) if asked else ()
+        found = {key: place for place, key in places}
+        return [found[key] for key in asked]
 
     def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
         """Sort positions of the problem by the scheduler's candidate order."""

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from planner.errors import UnsupportedError
-from planner.models.shared.builder import Builder, Guarded, Linear, Sharing, negation
+from planner.models.shared.builder import Builder, Guarded, Linear, negation
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
 from tests.conftest import TEST_ALL
@@ -150,7 +150,7 @@ def test_a_copy_begins_with_the_rows_and_goes_on_by_itself() -> None:
 
 
 def test_equal_expressions_share_one_positive_part() -> None:
-    builder = Sharing()
+    builder = Builder()
     x, y, on = builder.new(0, 3), builder.new(0, 3), builder.new_bool()
     part = builder.positive_part(Linear({x: 1, y: -1}))
     variables, rows = len(builder.lower), len(builder.proto.constraints)

@@ -223,7 +223,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[Snapshot]:
 
     Those by the rules of other releases are of other states, and are built behind it.
     """
-    import_module("planner.solver.kueue.release")  # or it would take the frozen ones, too
+    import_module("planner.case.kueue_release")  # or it would take the frozen ones, too
     build = snapshots.build_snapshot
     found: list[Snapshot] = []
 

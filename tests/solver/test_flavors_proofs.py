@@ -1,17 +1,16 @@
 """Flavors chosen for least disruption: that no others are better is proved, or not claimed."""
 
-from dataclasses import replace
-
 import pytest
 
 import planner
 from planner.objective.profiles import Profile
 from planner.plan import Certificate
 from planner.plan.kueue import Plan
+from planner.solver.answer import Capped
+from planner.solver.deadline import Deadline
 from planner.solver.kueue import flavors
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import Prepared, settling_of
-from planner.solver.levels import Settling
+from planner.solver.kueue.solve import solve_planning
 from planner.state.kueue import State
 from tests.flavored import flavor, group, pending, podset, queue, running, state_of
 from tests.solver.test_flavors_by_hand import LEAST, chosen, two_small_or_one
@@ -39,10 +38,13 @@ def proofs(plan: Plan) -> set[tuple[bool, str | None]]:
 def say_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no trees under other flavors be found."""
 
-    def without(planning: Planning, profile: Profile, prepared: Prepared) -> Settling:
-        return replace(settling_of(planning, profile, prepared), certify=False)
+    def without(
+        planning: Planning, profile: Profile, deadline: Deadline, capped: Capped | None = None
+    ) -> Plan:
+        planning.certify = None if capped is None else False
+        return solve_planning(planning, profile, deadline, capped)
 
-    monkeypatch.setattr(flavors, "settling_of", without)
+    monkeypatch.setattr(flavors, "solve_planning", without)
 
 
 def test_trees_close_other_flavors() -> None:

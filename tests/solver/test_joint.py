@@ -8,12 +8,12 @@ from itertools import count, islice
 import pytest
 
 import planner
+from planner.commands.joint import solve as joint_solve
+from planner.commands.joint.question import Question, ask
+from planner.commands.joint.rules import JointRules
 from planner.objective.profiles import PROFILES, Profile
 from planner.plan.kueue import JointPlan
 from planner.quota.kueue.snapshot import take_snapshot
-from planner.solver.kueue.joint import solve as joint_solve
-from planner.solver.kueue.joint.question import Question, ask
-from planner.solver.kueue.joint.rules import JointRules
 from tests.brute_force import Gone
 from tests.conftest import TEST_ALL
 from tests.random_trees import random_waiting

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 import planner
+from planner.commands.joint import question as joint_question
+from planner.commands.joint import solve as joint_solve
 from planner.errors import InputError, LookupFailed, UnsupportedError
 from planner.objective.profile_file import find_profile
 from planner.plan.kueue import JointPlan
-from planner.solver.kueue.joint import question as joint_question
-from planner.solver.kueue.joint import solve as joint_solve
 from tests.cluster import Object, fair_sharing
 from tests.cluster import queue as cluster_queue
 from tests.cluster import running as holds

@@ -8,12 +8,12 @@ import pytest
 
 import planner
 from planner.cli.exit_code import exit_code
+from planner.commands.front.sweep import sweep
 from planner.errors import SchemaError
 from planner.objective.profile_file import parse_front, read_profile
 from planner.objective.profiles import Profile, measure_name
 from planner.plan import AnyPlan
 from planner.plan.front import Front
-from planner.solver.pareto import sweep
 from planner.solver.yunikorn.planning import Laws
 from tests.benchmarks.large import large
 from tests.cluster import pending, queue, running, state_of

@@ -8,11 +8,11 @@ from typing import Literal
 import pytest
 
 from planner import api
+from planner.case.kueue_plan import MAX_SIBLINGS
 from planner.commands.check.plan import check
 from planner.objective.profiles import Profile
 from planner.plan.kueue import Plan, QuotaNode, QuotaUse
 from planner.reader.kueue import read_kueue_objects
-from planner.solver.kueue.describe import MAX_SIBLINGS
 from planner.state.kueue import State
 from tests.cluster import FLAVOR, PENDING, cohort, pending, queue, running, state_of
 from tests.conftest import TEST_ALL

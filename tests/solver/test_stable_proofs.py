@@ -17,7 +17,7 @@ from planner.solver.answer import NO_CAPS
 from planner.solver.deadline import Deadline
 from planner.solver.finder import Least
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import Prepared, prepare, settling_of
+from planner.solver.kueue.solve import prepare, settling_of
 from planner.solver.kueue.start import start
 from planner.solver.levels import Proved
 from planner.solver.search import Search
@@ -55,8 +55,7 @@ def settled(profile: Profile, names: set[str]) -> tuple[Proved, set[str]]:
     search.incumbent = search.classes.counts([place[name] for name in names])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(levels, "minimise", claims_the_best)
-        prepared = Prepared(search, NO_CAPS, greedy)
-        proved = settling_of(planning, profile, prepared).settle()
+        proved = settling_of(planning, profile, search, NO_CAPS).settle()
     assert proved.victims is not None
     return proved, {planning.problem.workloads[i].key for i in proved.victims}
 

@@ -3,14 +3,8 @@
 start.py        what planning asks of Kueue; the plan by recorded requests, and what Kueue would do
                 with placement, where a plan leaves it out
 planning.py     a case being planned: whom its rules permit, and what a search asks of them
-room.py         room on the nodes in words: what each domain lacks, and who else takes it
 solve.py        the solve of a planned workload to its proven optimum; where its pods go then
 flavors.py      the optimum over all flavors that the rules permit
 aftermath.py    which victims of a plan would preempt again
 stability.py    whether the victims of a plan would preempt again; plans whose victims would not
-describe.py     victim sets as plans, the tree around them, short answers in words, and the
-                remarks on every plan
-release.py      what the release of Kueue leaves open, where its amounts wrap around, and whether
-                another release decides otherwise
-joint/          one plan for several pending workloads
 """

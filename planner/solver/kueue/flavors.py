@@ -19,7 +19,6 @@ from itertools import chain
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from planner.case.kueue import Case
 from planner.errors import InternalError
@@ -40,18 +39,11 @@ from planner.quota.kueue.assignment import Assignment, contested, whole_request
 from planner.reference.kueue.assignment import borrow_level
 from planner.reference.kueue.cycle.processing import usage_without
 from planner.reference.kueue.permitted import Permitted, permitted_assignments
-from planner.solver.answer import NO_CAPS, Capped, keep_caps, without_solver
+from planner.solver.answer import NO_CAPS, Capped, keep_caps, refuse_worse
 from planner.solver.deadline import Deadline
 from planner.solver.finder import find_within
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import (
-    Prepared,
-    finish,
-    set_up,
-    settled,
-    settling_of,
-    solve_planning,
-)
+from planner.solver.kueue.solve import set_up, settled, solve_planning
 from planner.solver.search import Outcome
 
 
@@ -118,16 +110,9 @@ class _Race:
         return self.alone.greedy or self.alone
 
     @property
-    def values(self) -> list[int] | None:
-        """The values of the best plan so far, level by level."""
-        if self.best is None:
-            return None
-        return [value_in(self.best.terms, measure) for measure in with_names(self.profile.levels)]
-
-    @property
     def unbeatable(self) -> bool:
         """Whether the best plan costs nothing on any level."""
-        return self.values is not None and not any(self.values)
+        return self.best is not None and not any(self._values(self.best))
 
     @property
     def settled(self) -> bool:
@@ -144,13 +129,12 @@ class _Race:
         """Examine the assignments, Kueue's own first, until nothing can be better."""
         # If so, `alone`, which was solved under these caps, is an answer of the race; else Kueue's
         # own flavors are examined anew.
-        if self._caps_are_those_of_greedy():
-            if self.choices.own:
-                self._count(self.own, self.alone)
-        else:
+        if not self._caps_are_those_of_greedy():
             self.capped = keep_caps(self.profile, self.greedy.terms, self._some_keep)
-            if self.choices.own:
+            for _ in self.choices.own:
                 self._examine(self.own)
+        elif self.choices.own:
+            self._count(self.own, self.alone)
         for fits in (True, False):  # what fits with nobody evicted ends the race
             for assignment in self.choices.others:
                 if self.unbeatable or self.deadline.passed:
@@ -191,65 +175,40 @@ class _Race:
             planning.set_objective(self.profile)
             at_once = settled(planning)
             if at_once is None:
-                outcomes.add(_keep(self._ready(planning), caps))
+                search = set_up(planning, self.profile, self.deadline, planning.greedy_plan())
+                found = (find_within(search, *each) for each in caps)
+                outcomes.add(next((one for one in found if one != "optimal"), "optimal"))
             elif at_once[0] == "optimal":
                 return "optimal"
             if "optimal" in outcomes:
                 return "optimal"
         return "unknown" if "unknown" in outcomes else "infeasible"
 
-    def _ready(self, planning: Planning) -> Prepared:
-        """Set up a search that starts from what Kueue would do under these flavors."""
-        greedy = planning.greedy_plan()
-        search = set_up(planning, self.profile, self.deadline, greedy)
-        return Prepared(search, Capped(self.capped.kept), greedy)
-
     def _examine(self, planning: Planning) -> None:
         """Replace the best plan by one under these flavors if that is better."""
-        started = time.monotonic()
-        planning.set_objective(self.profile)
-        at_once = settled(planning)
-        if at_once is not None:
-            self._count(planning, without_solver(planning, self.profile, self.greedy, *at_once))
-            return
-        prepared = self._ready(planning)
-        search = prepared.search
-        for measure, most in self.capped.kept:
-            search.limit(measure, most)
-            if (search.known_value(measure) or 0) > most:
-                search.incumbent = None
-        proved = settling_of(planning, self.profile, prepared).settle()
-        values, best = [level.value for level in proved.levels], self.values
-        if proved.victims is not None and (best is None or values < best):
-            prepared = replace(prepared, greedy=self.greedy)
-            self._count(planning, finish(planning, self.profile, prepared, proved, started))
-            return
-        # What is not better than an earlier best is not the best.
-        self.examined += 1
-        is_proved = proved.outcome in {"optimal", "infeasible"}
-        self.claimed = self.claimed and (is_proved or proved.claimed)
-        self.proved = self.proved and is_proved
+        caps = Capped(self.capped.kept)
+        self._count(planning, solve_planning(planning, self.profile, self.deadline, caps))
 
     def _count(self, planning: Planning, plan: Plan) -> None:
-        """Count an assignment as examined whose plan, if it has one, is the best so far."""
+        """Count an assignment as examined, with its best plan, if it has one."""
         self.examined += 1
-        self.claimed = self.claimed and plan.status in {"optimal", "infeasible"}
-        if plan.status in {"optimal", "feasible"}:
+        is_proved = plan.status in {"optimal", "infeasible"}
+        said = is_proved or (plan.certificate is not None and plan.certificate.claimed)
+        self.proved, self.claimed = self.proved and is_proved, self.claimed and said
+        found = plan.status in {"optimal", "feasible"}
+        if found and (self.best is None or self._values(plan) < self._values(self.best)):
             self.best, self.winner = plan, planning
 
-
-def _keep(prepared: Prepared, caps: Limits) -> Outcome:
-    """Bound measures above, and look for an answer that keeps to all bounds."""
-    for measure, most in caps:
-        outcome = find_within(prepared.search, measure, most)
-        if outcome != "optimal":
-            return outcome
-    return "optimal"
+    def _values(self, plan: Plan) -> list[int]:
+        """Return the values of a plan, level by level."""
+        return [value_in(plan.terms, measure) for measure in with_names(self.profile.levels)]
 
 
 def _winning_plan(race: _Race, best: Plan, winner: Planning, started: float) -> Plan:
     """Return the best plan, with what is proved of it over all flavors."""
     assignment, case = best.assignment, winner.case
+    if race.greedy.victims and not race.greedy.outside_rules and best.victims:
+        refuse_worse(race.profile, best.terms, race.greedy.terms)
     if winner is not race.own:
         # As Kueue works the level out where it finds targets: with the targets gone
         # (docs/semantics/kueue.md §4.7).
@@ -265,6 +224,7 @@ def _winning_plan(race: _Race, best: Plan, winner: Planning, started: float) -> 
             "status": "optimal" if race.settled else "feasible",
             "explanation": _explain(race, best, other=winner is not race.own),
             "assignment": assignment,
+            "greedy": race.greedy,
             "certificate": _certificate(race, best, started),
             "flavors": _contrast(race),
         }

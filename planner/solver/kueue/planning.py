@@ -10,6 +10,13 @@ import numpy as np
 from msgspec.structs import replace
 
 from planner.case.kueue import Case
+from planner.case.kueue_plan import (
+    explain_infeasible,
+    explain_no_flavor,
+    hold_in_words,
+    plan_of,
+    remarks,
+)
 from planner.laws.kueue import FS_BORROWING
 from planner.models.kueue import laws
 from planner.models.kueue.formulation import Columns, Formulation
@@ -30,13 +37,6 @@ from planner.reference.kueue.cycle.processing import usage_without
 from planner.solver.answer import Planned, refuse_illegal
 from planner.solver.deadline import Clock, Trees
 from planner.solver.kueue.aftermath import CascadeReplay
-from planner.solver.kueue.describe import (
-    explain_infeasible,
-    explain_no_flavor,
-    hold_in_words,
-    plan_of,
-    remarks,
-)
 from planner.solver.search import Rules
 from planner.state.kueue import State
 from planner.verifier.kueue.certificate import check_certificate
@@ -209,7 +209,6 @@ class Planning(Planned[Plan], Rules):
         """
         workloads, snapshot = self.problem.workloads, self.case.snapshot
         frs = snapshot.tree.frs
-        self._known.update((workloads[at].key, at) for at in positions)  # they are asked for again
         return tuple(
             Victim(
                 workload=workloads[at].key,

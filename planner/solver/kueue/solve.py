@@ -8,7 +8,6 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 
 import numpy as np
-from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.errors import InternalError
@@ -30,16 +29,8 @@ from planner.solver.answer import (
 )
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.solver.levels import Proved, Settling, say_proved
+from planner.solver.levels import Settling, say_proved
 from planner.solver.search import Search, bind
-
-
-class Prepared(Struct, frozen=True):
-    """A search that is ready for its levels, with its caps, and Kueue's own plan beside it."""
-
-    search: Search
-    capped: Capped
-    greedy: Plan
 
 
 def prepare(
@@ -99,8 +90,13 @@ def _search(
     return Search(planning, classes, deadline, list(range(len(classes))))
 
 
-def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:
+def solve_planning(
+    planning: Planning, profile: Profile, deadline: Deadline, capped: Capped | None = None
+) -> Plan:
     """Return the best legal plan under a profile, verified, with its certificate.
+
+    ``capped`` are the caps to keep, where others than those of Kueue's own plan under these
+    flavors: then that plan is nothing to compare with.
 
     Raises `InputError` if the state cannot tell what the profile counts or names; `InternalError`
     if a plan fails its verification, or the optimum is worse than Kueue's own plan.
@@ -116,17 +112,45 @@ def solve_planning(planning: Planning, profile: Profile, deadline: Deadline) -> 
                 at_once = with_places(planning, at_once, ())
             return at_once
         search = set_up(planning, profile, deadline, greedy)
-        claiming = partial(planning.claims, profile)
-        capped = cap(search, profile, greedy, claiming, planning.certify)
-        prepared = Prepared(search, capped, greedy)
-    proved = settling_of(planning, profile, prepared).settle()
+        comparable = capped is None and greedy.victims and not greedy.outside_rules
+        if capped is None:
+            claiming = partial(planning.claims, profile)
+            capped = cap(search, profile, greedy, claiming, planning.certify)
+        for measure, most in capped.kept:
+            search.limit(measure, most)
+            if (search.known_value(measure) or 0) > most:
+                search.incumbent = None
+    proved = settling_of(planning, profile, search, capped).settle()
     with without_garbage_collection():
-        return finish(planning, profile, prepared, proved, started)
+        if planning.undecided:
+            proved = replace(proved, claimed=False)
+        certificate = certify(planning.state.digest, proved, started, capped)
+        if proved.victims is None:
+            return no_plan(planning, profile, greedy, certificate, search, proved)
+        positions = planning.in_candidate_order(proved.victims)
+        terms = planning.table.evaluate(positions)
+        if comparable:
+            refuse_worse(profile, terms, greedy.terms)
+        evicting = f"evicting {plural(len(positions), 'workload')} makes room"
+        room = evicting if positions else "nobody has to go: there is room"
+        plan = planning.plan(
+            "optimum",
+            "optimal" if proved.outcome == "optimal" else "feasible",
+            f"{room}; {say_proved(proved, search.deadline)}{capped.words}",
+            objective=profile.name,
+            victims=planning.describe_in_order(positions),
+            borrowing=planning.attempt_of(positions) if positions else None,
+            terms=terms,
+            certificate=certificate,
+            greedy=greedy,
+        )
+        if planning.case.placement is not None:
+            plan = with_places(planning, plan, positions)
+        return planning.accepted(plan)
 
 
-def settling_of(planning: Planning, profile: Profile, prepared: Prepared) -> Settling:
+def settling_of(planning: Planning, profile: Profile, search: Search, capped: Capped) -> Settling:
     """Return what settles the levels of a search whose caps are bound."""
-    search, capped = prepared.search, prepared.capped
 
     def fresh(measures: Sequence[Measure], left: AbstractSet[int] | None) -> Search:
         # What wishes bound stays among the levels and caps, which tell workloads apart.
@@ -138,43 +162,6 @@ def settling_of(planning: Planning, profile: Profile, prepared: Prepared) -> Set
     claims = planning.claims(profile, capped.kept)
     given = claims, search, profile.levels, fresh, planning.certify
     return Settling(*given, undecided=capped.undecided)
-
-
-def finish(
-    planning: Planning, profile: Profile, prepared: Prepared, proved: Proved, started: float
-) -> Plan:
-    """Return the proved answer of a search as a plan, verified, with its certificate.
-
-    ``started`` is the monotonic time at which the work began.
-
-    Raises `InternalError` if the plan fails its verification, or is worse than Kueue's own.
-    """
-    search, greedy = prepared.search, prepared.greedy
-    if planning.undecided:
-        proved = replace(proved, claimed=False)
-    certificate = certify(planning.state.digest, proved, started, prepared.capped)
-    if proved.victims is None:
-        return no_plan(planning, profile, greedy, certificate, search, proved)
-    positions = planning.in_candidate_order(proved.victims)
-    terms = planning.table.evaluate(positions)
-    if greedy.victims and not greedy.outside_rules:
-        refuse_worse(profile, terms, greedy.terms)
-    evicting = f"evicting {plural(len(positions), 'workload')} makes room"
-    room = evicting if positions else "nobody has to go: there is room"
-    plan = planning.plan(
-        "optimum",
-        "optimal" if proved.outcome == "optimal" else "feasible",
-        f"{room}; {say_proved(proved, search.deadline)}{prepared.capped.words}",
-        objective=profile.name,
-        victims=planning.describe_in_order(positions),
-        borrowing=planning.attempt_of(positions) if positions else None,
-        terms=terms,
-        certificate=certificate,
-        greedy=greedy,
-    )
-    if planning.case.placement is not None:
-        plan = with_places(planning, plan, positions)
-    return planning.accepted(plan)
 
 
 def settled(planning: Planning) -> tuple[Status, str] | None:

@@ -8,6 +8,9 @@ from itertools import chain
 from typing import Final
 
 from planner.case.kueue import Case, in_modes, with_topologies
+from planner.case.kueue_plan import hold_in_words, on_run_times
+from planner.case.kueue_release import by_other_releases, under_release
+from planner.case.kueue_room import where_short
 from planner.errors import InputError, PlannerError
 from planner.garbage import without_garbage_collection
 from planner.objective.profiles import Profile
@@ -28,10 +31,7 @@ from planner.reference.kueue.cycle.turn import InTheWay, in_the_way, is_large
 from planner.reference.kueue.decision import Decision
 from planner.rules import Piece
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.describe import hold_in_words, on_run_times
 from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.release import by_other_releases, under_release
-from planner.solver.kueue.room import where_short
 from planner.solver.kueue.solve import solve_planning
 from planner.solver.kueue.stability import (
     Solve,
@@ -201,7 +201,7 @@ def answer(planning: Planning, profile: Profile, deadline: Deadline, given: Give
     if not case.options:
         notes = chain(
             by_recorded_requests(case, solved, profile, deadline),
-            by_other_releases(case, deadline),
+            by_other_releases(case, lambda: deadline.passed),
             with_placement(case),
             by_nodes_alone(case, plan),
         )

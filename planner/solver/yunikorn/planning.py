@@ -8,6 +8,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from planner.case.yunikorn import Case
+from planner.case.yunikorn_words import postponed
 from planner.errors import InputError, SchemaError
 from planner.laws import unkept
 from planner.laws.yunikorn import YK_MAY_PREEMPT, YK_OVER_GUARANTEED, Spared
@@ -34,7 +35,7 @@ from planner.quota.yunikorn.lowered import LOWERED
 from planner.quota.yunikorn.queue import Snapshot
 from planner.solver.answer import Planned
 from planner.solver.search import Rules
-from planner.solver.yunikorn.describe import explain_infeasible, plan_of, postponed
+from planner.solver.yunikorn.describe import explain_infeasible, plan_of
 from planner.verifier.wording import broken
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.facts import check_yunikorn_certificate

@@ -19,6 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.case.yunikorn import Case
+from planner.case.yunikorn_words import ahead, explain_refusal
 from planner.errors import InputError, LookupFailed, did_you_mean
 from planner.laws.yunikorn import Spared
 from planner.models.shared.classes import alone_in_class
@@ -48,7 +49,6 @@ from planner.solver.levels import Absence, Proved, Settling, prove_absence, say_
 from planner.solver.proving.yunikorn import cases
 from planner.solver.search import Search, bind
 from planner.solver.start import Given, only_pending
-from planner.solver.yunikorn.describe import ahead, explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning, YuniKornRules, side_of
 from planner.stage import begin
 from planner.state.clock import clock_of, from_nanoseconds, to_nanoseconds

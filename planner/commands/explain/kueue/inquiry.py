@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from planner.case.kueue_plan import hold_in_words
 from planner.commands.explain.inquiry import Clashing
 from planner.commands.explain.kueue import clash
 from planner.commands.explain.kueue.nodes import in_short, on_nodes
@@ -27,7 +28,6 @@ from planner.objective.profiles import Profile
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import parse_assignment, without_modes
 from planner.quota.kueue.preemptor import find_workload, key_of
-from planner.solver.kueue.describe import hold_in_words
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled
 from planner.solver.kueue.stability import as_asked

@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import Final, Literal
 
 from planner.case.kueue import Case, with_topologies
+from planner.case.kueue_room import Beside, called, slot_of, unit_of, who_else
 from planner.commands.explain.kueue.picture import nodes_around
 from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening, Together
 from planner.commands.explain.kueue.smallest import Movable, least_evictions, smallest_set
@@ -30,7 +31,6 @@ from planner.reference.kueue.topology.assigning import Placing
 from planner.reference.kueue.topology.find import groups_by_flavor, roles_in
 from planner.reference.kueue.topology.slots import Wanted
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.room import Beside, called, slot_of, unit_of, who_else
 from planner.state.kueue_release import NEWEST
 from planner.state.kueue_workload import PodSet
 

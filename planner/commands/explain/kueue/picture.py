@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from planner.case.kueue_room import called, slot_of
 from planner.plan.kueue import DomainSlots, NodesAround, Plan
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.placement import may_be_placed
@@ -15,7 +16,6 @@ from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.kueue.chance import Chance, PlacementCrash
 from planner.reference.kueue.topology.assigning import Placing
-from planner.solver.kueue.room import called, slot_of
 from planner.state.kueue import State
 from planner.state.kueue_release import NEWEST
 

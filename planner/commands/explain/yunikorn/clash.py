@@ -13,6 +13,7 @@ from typing import Final, Literal
 import numpy as np
 from msgspec.structs import replace
 
+from planner.case.yunikorn_words import explain_refusal
 from planner.commands.explain.record import LawInWords
 from planner.commands.explain.yunikorn.record import YuniKornShortfall
 from planner.laws import RULE_SETS, Law, Register
@@ -39,7 +40,6 @@ from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quantity import plural
 from planner.quota.yunikorn.cluster import NodeRoom
 from planner.quota.yunikorn.resource import fits, share_type
-from planner.solver.yunikorn.describe import explain_refusal
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.state.yunikorn import Allocation
 from planner.state.yunikorn import format_yunikorn_quantity as bare

@@ -8,6 +8,7 @@ from itertools import chain
 from math import gcd
 from typing import Any
 
+from planner.case.yunikorn_words import ahead
 from planner.commands.explain.inquiry import HIGHEST_PRIORITY, Bounds, Clashing, Edit, Explainer
 from planner.commands.explain.record import LawInWords
 from planner.commands.explain.yunikorn import clash
@@ -25,7 +26,7 @@ from planner.models.yunikorn.laws import spared_by
 from planner.objective.yunikorn import chosen_node
 from planner.plan.yunikorn import YuniKornPlan
 from planner.quota.yunikorn.queue import FENCE, read_properties
-from planner.solver.yunikorn.describe import ahead, usage_of
+from planner.solver.yunikorn.describe import usage_of
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import (
     LAST_TIER,

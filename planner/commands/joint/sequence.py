@@ -74,34 +74,25 @@ def _serve(case: Case, victims: Sequence[str]) -> Served | None:
     if assignment.mode == "NoFit" or len(assignment.pod_sets) < len(case.preemptor.pod_sets):
         return None
     planning = Planning(case)
-    # In Kueue's order: the step belongs to the first attempt that permits its victims.
-    attempts: Sequence[bool | None] = planning.attempts if victims else [None]
-    if victims:
-        place = {key: i for i, key in enumerate(planning.keys)}
-        # Kueue looks for victims in mode Preempt only, and never among those admitted on the way.
-        if assignment.mode != "Preempt" or not place.keys() >= {*victims}:
-            return None
-        positions = [place[key] for key in victims]
-        if not planning.candidates[positions].all():
-            return None
-    elif planning.fits_at_once:
-        positions = []
-    else:
+    place = {key: i for i, key in enumerate(planning.keys)}
+    # Kueue looks for victims in mode Preempt only, and never among those admitted on the way.
+    if victims and (assignment.mode != "Preempt" or not place.keys() >= {*victims}):
         return None
-    for borrowing in attempts:
-        plan = planning.plan(
-            "optimum",
-            "feasible",
-            "one step of a joint plan",
-            objective="joint",
-            victims=planning.describe_in_order(positions),
-            borrowing=borrowing,
-            terms=planning.table.evaluate(positions),
-        )
-        verification = verify_plan(planning.state, plan, snapshot=case.snapshot)
-        if verification.accepted:
-            return Served(case, plan, verification)
-    return None
+    positions = [place[key] for key in victims]
+    if not (planning.candidates[positions].all() if victims else planning.fits_at_once):
+        return None
+    plan = planning.plan(
+        "optimum",
+        "feasible",
+        "one step of a joint plan",
+        objective="joint",
+        victims=planning.describe_in_order(positions),
+        # In Kueue's order: the step belongs to the first attempt that permits its victims.
+        borrowing=planning.attempt_of(positions) if victims else None,
+        terms=planning.table.evaluate(positions),
+    )
+    verification = verify_plan(planning.state, plan, snapshot=case.snapshot)
+    return Served(case, plan, verification) if verification.accepted else None
 
 
 class Turn(Struct, frozen=True):

@@ -8,6 +8,7 @@ from typing import Final, Literal
 import numpy as np
 
 from planner.case.kueue import Case
+from planner.case.kueue_room import where_short
 from planner.laws.kueue import KT_ROOM
 from planner.plan import Certificate, Status
 from planner.plan.base import name_some
@@ -35,7 +36,6 @@ from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Shares, Usage
 from planner.reference.kueue.assignment import FlavorAssigner, joined
 from planner.reference.kueue.decision import outcomes
 from planner.reference.kueue.eligibility import Possibility
-from planner.solver.kueue.room import where_short
 from planner.state.kueue import State
 from planner.state.kueue_configuration import Configuration
 from planner.state.kueue_workload import NEVER_READY

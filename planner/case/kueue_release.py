@@ -8,7 +8,7 @@ Source: docs/semantics/kueue-releases.md §1, §2 and §2.1, 14.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from math import inf
 from typing import Final
@@ -23,7 +23,6 @@ from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.request import ambiguous_resources
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.reference.kueue.decision import Decision, decide
-from planner.solver.deadline import Deadline
 from planner.state.kueue import ClusterQueue, State
 from planner.state.kueue_release import newest_first
 from planner.state.queues import Cohort
@@ -141,14 +140,14 @@ def _without_local_queue(state: State, snapshot: Snapshot) -> Iterator[Admitted]
                     yield held
 
 
-def by_other_releases(case: Case, deadline: Deadline) -> Iterator[str]:
+def by_other_releases(case: Case, is_late: Callable[[], bool]) -> Iterator[str]:
     """Say which release decides otherwise, if one does and the dump does not name its own.
 
     It is looked for in small states only, and while there is time.
     """
     state, snapshot, preemptor = case.state, case.snapshot, case.preemptor
     known = snapshot.configuration.release_known_by != "assumed"
-    if known or not case.is_small or deadline.passed:
+    if known or not case.is_small or is_late():
         return
     if snapshot.topologies.looked_at:
         snapshot = build_snapshot(state, snapshot.now)  # of other releases only quota is known

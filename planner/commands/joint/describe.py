@@ -7,6 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
+from planner.case.kueue_plan import on_run_times, release_of, rule_set
+from planner.commands.joint.question import Question
+from planner.commands.joint.sequence import Served, after, refitting
+from planner.commands.joint.solve import Joint
 from planner.errors import InternalError, LookupFailed, UnsupportedError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable
@@ -20,10 +24,6 @@ from planner.reference.kueue.aftermath import next_targets, pending_again
 from planner.reference.kueue.cycle.turn import MOST_WORK
 from planner.solver.answer import certify
 from planner.solver.deadline import Deadline
-from planner.solver.kueue.describe import on_run_times, release_of, rule_set
-from planner.solver.kueue.joint.question import Question
-from planner.solver.kueue.joint.sequence import Served, after, refitting
-from planner.solver.kueue.joint.solve import Joint
 from planner.solver.kueue.stability import looks_ahead
 from planner.solver.levels import Proved
 from planner.verifier.kueue.certificate import check_status

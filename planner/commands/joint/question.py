@@ -22,6 +22,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.case.kueue import Case
+from planner.case.kueue_plan import demand
+from planner.case.kueue_release import refuse_overflow
+from planner.commands.joint.sequence import OneByOne, serve_in_cycles
+from planner.commands.joint.ways import Flavored, asked, flavored, ways_of
 from planner.errors import InputError, UnsupportedError
 from planner.models.kueue.joint import Entrant
 from planner.objective.kueue import term_table
@@ -34,10 +38,6 @@ from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.preemptor import find_preemptor, key_of
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
-from planner.solver.kueue.describe import demand
-from planner.solver.kueue.joint.sequence import OneByOne, serve_in_cycles
-from planner.solver.kueue.joint.ways import Flavored, asked, flavored, ways_of
-from planner.solver.kueue.release import refuse_overflow
 from planner.state.kueue import State
 
 
@@ -220,6 +220,15 @@ class Question(Struct, frozen=True, dict=True):
         problem = replace(forest.problem, request=request, available=available)
         given = problem, self.snapshot, forest.allowed, self.costs
         return term_table(*given, asking=forest.asking)
+
+    def least(self, entrant: int) -> Mapping[int, int]:
+        """Return what an entrant both asks for and holds at least, whatever its flavors: per fr."""
+        each = [
+            {fr: min(n, choice.reserved.get(fr, 0)) for fr, n in choice.asked.items() if n > 0}
+            for choice in self.choices[entrant]
+        ]
+        in_all = set.intersection(*map(set, each))
+        return {fr: least for fr in in_all if (least := min(one[fr] for one in each)) > 0}
 
     def alone(self, key: str) -> tuple[Mode, Sequence[Demand]]:
         """Return how a pending workload fits by itself, in the flavors that Kueue assigns it."""

@@ -5,8 +5,7 @@ must divide them among steps, and Kueue's own replay must accept the steps. If i
 assigns other flavors than the model supposed, or doubles round otherwise than integers: the
 replay's answer narrows the model, which is then solved again.
 
-Cover rows leave out the steps, and all rules but that enough must be freed for everybody who is
-admitted: no joint plan is excluded, whatever its order.
+That too little is free for all whom a plan is to admit, whoever goes, is seen without a model.
 """
 
 from __future__ import annotations
@@ -14,24 +13,23 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct
 
 from planner.case.kueue import Case
+from planner.commands.joint.question import Question
+from planner.commands.joint.sequence import Served, replay
+from planner.commands.joint.ways import asked
 from planner.models.kueue.joint import Cut, JointFormulation, assemble_joint
-from planner.models.kueue.relaxation import cover_rows
 from planner.models.shared.builder import Linear, variable
-from planner.models.shared.measure import Measured
 from planner.objective.terms import TermTable
 from planner.quota.classes import Classes
 from planner.quota.kueue.assignment import contested
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
-from planner.solver.kueue.joint.question import Question
-from planner.solver.kueue.joint.sequence import Served, replay
-from planner.solver.kueue.joint.ways import asked
-from planner.solver.search import RowOverClasses, Rules
+from planner.solver.search import Rules
 
 EFFORT: Final = 1.0
 """Effort for putting off evictions to later steps, which only makes a plan easier to read."""
@@ -63,29 +61,44 @@ class JointRules(Rules, Struct, dict=True):
         """Take the problem, and so the candidate order, of all trees together."""
         self.problem = self.question.forest.problem
 
-    def rows(self, classes: Classes) -> list[RowOverClasses]:
-        """Return the cover rows over some classes."""
-        return cover_rows(self.question.entrants, self.admit, classes)
-
     def is_hopeless(self, classes: Classes) -> bool:
-        """Say whether these classes free too little even if all members are victims."""
-        sizes: list[int] = classes.sizes.tolist()
-        return any(held.value(sizes) < least for held, least in self.rows(classes))
+        """Say whether too little is free for all admitted with all members of classes gone.
+
+        Of those below a node that ask for a flavor-resource, the last to be served finds what all
+        others hold; after it usage of that only falls. So one of them fits with all of them in.
+        """
+        snapshot, workloads = self.question.snapshot, self.question.forest.workloads
+        gone, tree = snapshot.usage.copy(), snapshot.tree
+        for position in chain.from_iterable(classes.members):
+            gone.remove(workloads[position].queue, workloads[position].usage)
+        admitted = [
+            (self.question.preemptors[e].queue, self.question.least(e))
+            for e in sorted(self.admit)
+            if self.question.entrants[e].ways
+        ]
+        for node in {above for queue, _ in admitted for above in tree.path(queue)}:
+            below = [(queue, least) for queue, least in admitted if node in tree.path(queue)]
+            usage = gone.copy()
+            for queue, least in below:
+                usage.add(queue, least)
+            for fr in {fr for _, least in below for fr in least}:
+                if all(usage.available(queue, fr) < 0 for queue, least in below if fr in least):
+                    return True
+        return False
 
     @cached_property
     def _number(self) -> dict[str, int]:
         return {preemptor.key: e for e, preemptor in enumerate(self.question.preemptors)}
 
-    def assemble(self, classes: Classes) -> Measured:
+    def assemble(self, classes: Classes) -> JointFormulation:
         """Build the model in which only these classes give victims, or copy the last one.
 
         Levels ask one after the other over few classes. What is added to the copy is not in the
         next one.
         """
-        in_order, cuts = self.in_order, len(self.cuts)
-        key = classes.members, in_order, self.admit, self.refuse, cuts
+        key = classes.members, self.in_order, self.admit, self.refuse, len(self.cuts)
         if self._last is None or self._last[0] != key:
-            self._last = key, self._built(classes, in_order=in_order, sharing=True)
+            self._last = key, self._built(classes, in_order=self.in_order)
         joint = self._last[1]
         return dataclasses.replace(joint, builder=joint.builder.copy())
 
@@ -136,9 +149,7 @@ class JointRules(Rules, Struct, dict=True):
         # A class for each: the question is who goes in which step, also among interchangeable ones.
         alone = Classes.of([[position] for position in positions])
         while True:
-            # Of equal divisions the solver's first is taken. Which that is depends on the
-            # variables: to share them would save little here, and change plans.
-            joint = self._built(alone, in_order=in_order, sharing=False)
+            joint = self._built(alone, in_order=in_order)
             for index in joint.take:
                 joint.builder.add(variable(index) >= 1)
             late = Linear({index: -step for (step, _), index in joint.taken.items() if step})
@@ -156,16 +167,13 @@ class JointRules(Rules, Struct, dict=True):
                 return found
             self.cuts.append(self._cut(chosen[: len(found) + 1], refused))
 
-    def _built(self, classes: Classes, *, in_order: bool, sharing: bool) -> JointFormulation:
+    def _built(self, classes: Classes, *, in_order: bool) -> JointFormulation:
         entrants = self.question.entrants
-        joint = assemble_joint(entrants, classes, self.cuts, in_order=in_order, sharing=sharing)
+        joint = assemble_joint(entrants, classes, self.cuts, in_order=in_order)
         for e in self.admit:
             joint.builder.add(variable(joint.admitted[e]) >= 1)
         for e in self.refuse:
             joint.builder.add(variable(joint.admitted[e]) <= 0)
-        for held, least in self.rows(classes):  # for the solver
-            freed = Linear({joint.take[k]: amount for k, amount in held.terms.items()})
-            joint.builder.add(freed >= least)
         return joint
 
     def _cut(self, chosen: Sequence[tuple[int, int, Sequence[int]]], refused: Case) -> Cut:

@@ -20,6 +20,9 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
+from planner.commands.joint.question import Question
+from planner.commands.joint.rules import JointRules
+from planner.commands.joint.sequence import Served, Step, replay, serve_at_best
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups
 from planner.objective.profiles import Measure, Profile, with_names
@@ -30,9 +33,6 @@ from planner.quota.classes import group
 from planner.solver.answer import NO_CAPS, keep_caps, narrowing, refuse_worse
 from planner.solver.deadline import Deadline
 from planner.solver.finder import Answer, Least, find_any, find_within, solve_levels
-from planner.solver.kueue.joint.question import Question
-from planner.solver.kueue.joint.rules import JointRules
-from planner.solver.kueue.joint.sequence import Served, Step, replay, serve_at_best
 from planner.solver.levels import level_of
 from planner.solver.search import Counts, Outcome, Search, bind
 from planner.stage import begin
