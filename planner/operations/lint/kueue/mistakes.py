@@ -36,18 +36,17 @@ def misspelt(facts: Facts) -> Iterator[Finding]:
     """KL-23: a name that nothing has, where something of its kind is called almost so."""
     for one in facts.absent:
         if one.meant:
-            yield from _absent("KL-23", facts, one, one.meant)
+            yield from _absent("KL-23", facts, one)
 
 
 def not_in_the_input(facts: Facts) -> Iterator[Finding]:
     """KL-24: a name that nothing in the input has; what it names may stand elsewhere."""
     for one in facts.absent:
         if not one.meant:
-            hint = f"check {one.object} along, or create it where there is none"
-            yield from _absent("KL-24", facts, one, hint)
+            yield from _absent("KL-24", facts, one)
 
 
-def _absent(code: str, facts: Facts, one: Absent, hint: str) -> Iterator[Finding]:
+def _absent(code: str, facts: Facts, one: Absent) -> Iterator[Finding]:
     first, *others = one.named_by
     more = f" (and {len(others):,} more)" if others else ""
     whole = {FLAVOR: facts.whole.resource_flavors, CHECK: facts.whole.admission_checks}
@@ -61,10 +60,12 @@ def _absent(code: str, facts: Facts, one: Absent, hint: str) -> Iterator[Finding
     yield from finding(
         code,
         (one.object, *one.named_by),
-        f"{first}{more} names {one.object}, which is not in the input{taken}. Where it does not "
-        f"exist, {fate}.",
-        hint,
         _unreachable_quota(one) if first.startswith(COHORT) else _without_it(one),
+        name=f"{first}{more}",
+        object=one.object,
+        taken=taken,
+        fate=fate,
+        meant=one.meant,
     )
 
 
@@ -119,15 +120,8 @@ def refused_limits(facts: Facts) -> Iterator[Finding]:
                 hint = "a lendingLimit of at most the nominalQuota"
             else:
                 continue
-            name, place = _name(node), tree.frs[fr]
-            yield from finding(
-                "KL-25",
-                [name],
-                f"{name} {why} ({place.resource} in flavor {place.flavor}). Kueue refuses that; "
-                "where it is stored all the same, the limit does nothing.",
-                f"{hint}, in {name}",
-                _idle_limits(facts, at, fr),
-            )
+            name, place, example = _name(node), tree.frs[fr], _idle_limits(facts, at, fr)
+            yield from finding("KL-25", [name], example, name=name, why=why, place=place, hint=hint)
             break
 
 
@@ -221,8 +215,9 @@ def _different(resource: str, small: _Amount, large: _Amount) -> Iterator[Findin
     yield from finding(
         "KL-27",
         names,
-        f"{small.in_words(resource)} of {resource}, and {large.in_words(resource)}, in one tree: "
-        "one of the two lacks a suffix, or has one too many.",
-        f"the same unit in {' and '.join(dict.fromkeys(names))}",
         unless_cured(little, enough, f"a quota of {format_units(large.units, resource)}"),
+        small=small.in_words(resource),
+        large=large.in_words(resource),
+        resource=resource,
+        names=" and ".join(dict.fromkeys(names)),
     )
