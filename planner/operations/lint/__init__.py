@@ -4,7 +4,7 @@ A finding takes a rule and a search: the rule reads the configuration, and the s
 smallest state in which the scheduler's own algorithm, replayed, does what the rule says. Where the
 search finds no such state, nothing is reported.
 
-lint.py     findings as records; all rules of a state's scheduler; what is ignored; files of examples
+lint.py     findings as records; all rules of a state's scheduler; what is ignored; example files
 kinds.toml  every kind of finding: its code, and all words about it
 kueue/      the rules for Kueue
 yunikorn/   the rules for YuniKorn

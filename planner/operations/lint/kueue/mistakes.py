@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 from planner.dump import kueue as objects
 from planner.dump import listed
 from planner.operations.lint.kueue.absent import CHECK, COHORT, FLAVOR, QUEUE, Absent
-from planner.operations.lint.kueue.alone import JOB, queue_alone, unless_cured
+from planner.operations.lint.kueue.alone import JOB, flavor_of, queue_alone, unless_cured
 from planner.operations.lint.kueue.search import decided
-from planner.operations.lint.kueue.world import NOON, Facts, Object
+from planner.operations.lint.kueue.world import NOON, Facts, Object, spec_of
 from planner.operations.lint.lint import Example, Finding, finding
 from planner.quantity import UNLIMITED, format_units, is_bytes, is_milli
 from planner.quota.kueue.tree import NO_PARENT, Node
@@ -74,7 +74,7 @@ def _without_it(one: Absent) -> Example | None:
     name = one.named_by[0].rpartition("/")[2] if one.kind != QUEUE else one.name
     flavor = one.name if one.kind == FLAVOR else "example"
     check = objects.admission_check(one.name, created=NOON)
-    whole = queue_alone(name, flavor, "", _PODS, [check] if one.kind == CHECK else [])
+    whole = queue_alone(name, flavor_of(flavor), _PODS, [check] if one.kind == CHECK else [])
     for item in whole["items"]:
         if one.kind == CHECK and item["kind"] == "ClusterQueue":
             checks = {"admissionChecks": [{"name": one.name}]}
@@ -89,12 +89,10 @@ def _unreachable_quota(one: Absent) -> Example | None:
     found, cured = (
         queue_alone(
             "example",
-            own,
-            "",
+            flavor_of(own),
             _PODS,
             [objects.cohort(name, quotas={flavor: {"cpu": objects.Quota(_CORE)}}, created=NOON)],
-            cohort=name,
-            quota=objects.Quota(0),
+            objects.Quota(0),
         )
         for flavor in (one.name, own)
     )
@@ -138,11 +136,12 @@ def _idle_limits(facts: Facts, at: int, fr: int) -> Example | None:
 
     def dump(quota: objects.Quota) -> Object:
         if node.is_queue:
-            cohort = facts.snapshot.queues[at].spec.cohort_name
-            return queue_alone(node.name, flavor, "", pods, cohort=cohort, quota=quota)
+            whole = queue_alone(node.name, flavor_of(flavor), pods, quota=quota)
+            if cohort := facts.snapshot.queues[at].spec.cohort_name:
+                spec_of([node.name], cohortName=cohort)(whole["items"])
+            return whole
         owner = objects.cohort(node.name, quotas={flavor: {resource: quota}}, created=NOON)
-        none = objects.Quota(0)
-        return queue_alone("example", flavor, "", pods, [owner], cohort=node.name, quota=none)
+        return queue_alone("example", flavor_of(flavor), pods, [owner], objects.Quota(0))
 
     limited = dump(objects.Quota(*given))
     found = decided(limited, JOB)
@@ -209,7 +208,7 @@ def _different(resource: str, small: _Amount, large: _Amount) -> Iterator[Findin
         (objects.PodSet(1, {resource: small.units + 1}),),
     )
     little, enough = (
-        queue_alone("example", small.flavor, "", pods, quota=objects.Quota(units))
+        queue_alone("example", flavor_of(small.flavor), pods, quota=objects.Quota(units))
         for units in (small.units, large.units)
     )
     yield from finding(

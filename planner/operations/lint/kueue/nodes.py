@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from planner.dump import kueue as objects
 from planner.errors import InputError, did_you_mean
-from planner.operations.lint.kueue.alone import JOB, admits, queue_alone, unless_cured
+from planner.operations.lint.kueue.alone import JOB, admits, flavor_of, queue_alone, unless_cured
 from planner.operations.lint.kueue.world import NOON, Facts, Object
 from planner.operations.lint.lint import Example, Finding, finding
 from planner.quantity import UNLIMITED, format_units, plural
@@ -112,7 +112,7 @@ class _TooMuch(Struct, frozen=True):
             large.append(objects.node(name, labels, amounts | whole, created=NOON))
         known = objects.topology(tree.topology, tree.levels, created=NOON)
         found, cured = (
-            queue_alone(queue, tree.flavor, tree.topology, pods, [known, *nodes])
+            queue_alone(queue, flavor_of(tree.flavor, tree.topology), pods, [known, *nodes])
             for nodes in (small, large)
         )
         return unless_cured(found, cured, "larger nodes")
@@ -182,7 +182,8 @@ def without_labels(facts: Facts) -> Iterator[Finding]:
         for labels in (own, full):
             kept = {key: labels[key] for key in (*tree.levels, *wanted) if key in labels}
             more = [known, objects.node(name, kept, amounts, created=NOON)]
-            dumps.append(queue_alone(queues[0], flavor, tree.topology, [pods], more, wanted))
+            labelled = flavor_of(flavor, tree.topology, wanted)
+            dumps.append(queue_alone(queues[0], labelled, [pods], more))
         others = f" (and {len(lacking) - 1:,} more)" if len(lacking) > 1 else ""
         yield from finding(
             "KL-21",
@@ -209,7 +210,8 @@ def without_topology(facts: Facts) -> Iterator[Finding]:
             continue
         pods = objects.PodSet(1, {"cpu": 1})
         found, cured = (
-            queue_alone(queues[0].name, flavor.name, name, [pods]) for name in (missing, "")
+            queue_alone(queues[0].name, flavor_of(flavor.name, name), [pods])
+            for name in (missing, "")
         )
         yield from finding(
             "KL-22",
@@ -309,9 +311,9 @@ class _Excess(NamedTuple):
 
         def dump(amount: int) -> Object:
             node = objects.node("all", labels, {self.resource: amount, PODS: 1}, created=NOON)
-            wanted = flavor.spec.node_labels
             topology = name if levels else ""
-            return queue_alone("example", flavor.name, topology, pods, [*more, node], wanted)
+            labelled = flavor_of(flavor.name, topology, flavor.spec.node_labels)
+            return queue_alone("example", labelled, pods, [*more, node])
 
         found = dump(self.held)
         if levels:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 
+from msgspec.structs import replace
+
 from planner.operations.lint.kueue.search import (
     ASKS,
     MAX_OTHERS,
@@ -19,7 +21,7 @@ from planner.operations.lint.kueue.search import (
     worlds,
 )
 from planner.operations.lint.kueue.world import (
-    Change,
+    Cure,
     Facts,
     Job,
     Object,
@@ -85,7 +87,7 @@ def one_priority(facts: Facts) -> Iterator[Finding]:
             and (facts.policies(queue).reclaim_within_cohort == "LowerPriority") == reclaim
         ]
         example = _found(
-            denied(world, grid(world, queue, runs, runs_with), lower, words, differences=(0,))
+            denied(world, grid(world, queue, runs, runs_with), Cure(lower, words), differences=(0,))
             for queue in group[:MAX_SIMILAR]
             for world, runs in worlds(
                 facts, queue, [queue] * within + facts.active_others(queue) * reclaim
@@ -121,9 +123,9 @@ def inactive_borrower(facts: Facts) -> Iterator[Finding]:
             continue
         others = [one for one in facts.active_others(queue) if facts.reclaims(one)]
         name, own = facts.name(queue), snapshot.queue_name(queue)
-        cure = each_queue(activate, [own])
+        cure = Cure(each_queue(activate, [own]), f"{name} active")
         example = _found(
-            denied(world, grid(world, other, inactive), cure, f"{name} active")
+            denied(world, grid(world, other, inactive), cure)
             for other in others[:MAX_OTHERS]
             for world, inactive in worlds(facts, other, [queue])
         )
@@ -156,31 +158,31 @@ def _unreachable(facts: Facts, group: Sequence[int], resource: str) -> Example |
         row["nominalQuota"] = "1G"
 
     jobs: Grid = iter([((), Job(ASKS, queue, world.unit, running=False))])
-    cure = each_queue(enough, [facts.snapshot.queue_name(queue)])
-    return denied(world, jobs, cure, "nominal quota", helps=lambda cured: cured.mode == "Fit")
+    cure = Cure(each_queue(enough, [facts.snapshot.queue_name(queue)]), "nominal quota")
+    return denied(world, jobs, cure, helps=lambda cured: cured.mode == "Fit")
 
 
 def _found(examples: Iterable[Example | None]) -> Example | None:
     return next(filter(None, examples), None)
 
 
-def _first(  # noqa: PLR0913 - what an example is made of
+def _first(
     facts: Facts,
     group: Sequence[int],
     field: str,
     cure: Object | str,
-    priority: int = 0,
-    *,
-    beyond: bool = False,
+    jobs: Callable[[World, int, int], Grid] = grid,
 ) -> Example | None:
     """Find an example in which another policy would help, of the first few ClusterQueues."""
     policy = cure if isinstance(cure, str) else " ".join(map(str, cure.values()))
     return _found(
         denied(
             world,
-            grid(world, queue, other, priority, beyond=beyond),
-            policies([facts.snapshot.queue_name(queue)], **{field: cure}),
-            f"{field} {policy} in {facts.name(queue)}",
+            jobs(world, queue, other),
+            Cure(
+                policies([facts.snapshot.queue_name(queue)], **{field: cure}),
+                f"{field} {policy} in {facts.name(queue)}",
+            ),
         )
         for queue in group[:MAX_SIMILAR]
         for world, other in worlds(facts, queue, facts.active_others(queue))
@@ -196,16 +198,12 @@ def alone_in_cohort(facts: Facts) -> Iterator[Finding]:
     lonely = [q for q in facts.queues if facts.reclaims(q) and not facts.others(q)]
     for queue in filter(facts.knows_others, lonely):
         name = facts.name(queue)
-        off = policies([facts.snapshot.queue_name(queue)], **_NO_RECLAIM)
+        change = policies([facts.snapshot.queue_name(queue)], **_NO_RECLAIM)
+        off = Cure(change, f"no reclaimWithinCohort in {name}")
         cohort = facts.snapshot.queues[queue].spec.cohort_name
         where = f"is the only ClusterQueue of cohort {cohort}" if cohort else "has no cohort"
-        yield from finding(
-            "KL-11",
-            (name,),
-            _unchanged(facts, queue, [queue], off, f"no reclaimWithinCohort in {name}"),
-            name=name,
-            where=where,
-        )
+        example = _unchanged(facts, queue, [queue], off)
+        yield from finding("KL-11", (name,), example, name=name, where=where)
 
 
 def fair_sharing_ignores_borrow(facts: Facts) -> Iterator[Finding]:
@@ -234,13 +232,13 @@ def nobody_borrows(facts: Facts) -> Iterator[Finding]:
 
 def weights_without_fair_sharing(facts: Facts) -> Iterator[Finding]:
     """KL-16: weights count under fair sharing only."""
-    tree, off = facts.snapshot.tree, without("spec", "fairSharing")
+    tree, off = facts.snapshot.tree, Cure(without("spec", "fairSharing"), "all weights 1")
     for queues in () if facts.fair or not facts.tells_of_shares else facts.trees.values():
         above = {node for queue in queues for node in tree.path(queue)}
         weighted = sorted(node for node in above if tree.nodes[node].weight_nano != NANO)
         active = facts.active(queues if weighted else ())
         example = _found(
-            _unchanged(facts, q, [o for o in active if o != q] or [q], off, "all weights 1")
+            _unchanged(facts, q, [o for o in active if o != q] or [q], off)
             for q in active[:MAX_SIMILAR]
         )
         kinds = {True: "clusterqueue", False: "cohort"}
@@ -256,10 +254,9 @@ def nobody_reclaims(facts: Facts) -> Iterator[Finding]:
     shared = [queue for queue in facts.queues if facts.active_others(queue)]
     if not facts.fair or any(map(facts.reclaims, facts.queues)):
         return
-    off = without("fairSharing")
+    off = Cure(without("fairSharing"), "fair sharing off")
     example = _found(
-        _unchanged(facts, queue, facts.others(queue), off, "fair sharing off")
-        for queue in shared[:MAX_SIMILAR]
+        _unchanged(facts, queue, facts.others(queue), off) for queue in shared[:MAX_SIMILAR]
     )
     objects = ("configmap/kueue-manager-config", *facts.names(shared))
     yield from finding("KL-17", objects, example)
@@ -272,13 +269,17 @@ def boosts_without_gate(facts: Facts) -> Iterator[Finding]:
     marked = columns.key[state.workloads.unfinished & (columns.boost != 0)].tolist()
     if not (marked and facts.is_configured) or state.configuration.gate("PriorityBoost"):
         return
-    off = without("metadata", "annotations")
+    off = Cure(without("metadata", "annotations"), "no annotation")
     example = _found(
-        idle(world, grid(world, queue, queue, boost="1000"), off, "no annotation")
+        idle(world, _boosted(grid(world, queue, queue)), off)
         for queue in facts.queues[:MAX_SIMILAR]
         for world, _ in worlds(facts, queue, [queue])
     )
     yield from finding("KL-18", [f"workload/{key}" for key in marked], example)
+
+
+def _boosted(jobs: Grid) -> Grid:
+    return ((runs, replace(asks, boost="1000")) for runs, asks in jobs)
 
 
 def _without(
@@ -287,12 +288,12 @@ def _without(
     """Find an example in which policies of a ClusterQueue change nothing in its cohort."""
     queue = group[0]
     change = policies([facts.snapshot.queue_name(queue)], **off)
-    words = f"no {field} in {facts.name(queue)}"
-    return _unchanged(facts, queue, facts.others(queue), change, words, priority)
+    cure = Cure(change, f"no {field} in {facts.name(queue)}")
+    return _unchanged(facts, queue, facts.others(queue), cure, priority)
 
 
-def _unchanged(  # noqa: PLR0913, PLR0917 - what an example is made of
-    facts: Facts, queue: int, others: Iterable[int], off: Change, words: str, priority: int = 0
+def _unchanged(
+    facts: Facts, queue: int, others: Iterable[int], off: Cure, priority: int = 0
 ) -> Example | None:
     """Find an example in which ``off`` changes nothing, with others running or the queue's own."""
     return _found(
@@ -300,7 +301,6 @@ def _unchanged(  # noqa: PLR0913, PLR0917 - what an example is made of
             world,
             chain.from_iterable(grid(world, queue, one, priority) for one in (other, queue)),
             off,
-            words,
         )
         for world, other in worlds(facts, queue, facts.active(others))
     )
@@ -308,10 +308,11 @@ def _unchanged(  # noqa: PLR0913, PLR0917 - what an example is made of
 
 def _weighted(facts: Facts, group: Sequence[int]) -> Example | None:
     """Find an example in which another weight than 0 would help."""
-    queue, words = group[0], f"weight 1 in {facts.called(group)}"
-    cure = spec_of([facts.snapshot.queue_name(queue)], fairSharing={"weight": "1"})
+    queue = group[0]
+    change = spec_of([facts.snapshot.queue_name(queue)], fairSharing={"weight": "1"})
+    cure = Cure(change, f"weight 1 in {facts.called(group)}")
     return _found(
-        denied(world, grid(world, queue, other, beyond=True), cure, words)
+        denied(world, grid(world, queue, other, beyond=True), cure)
         for world, other in worlds(facts, queue, facts.active_others(queue))
     )
 
@@ -320,7 +321,8 @@ def _with_threshold(facts: Facts, group: Sequence[int]) -> Example | None:
     """Find an example in which a threshold that is not below all priorities would help."""
     lowest = facts.lowest
     cure = {"policy": "LowerPriority", "maxPriorityThreshold": lowest}
-    return _first(facts, group, "borrowWithinCohort", cure, inside(lowest), beyond=True)
+    jobs = partial(grid, priority=inside(lowest), beyond=True)
+    return _first(facts, group, "borrowWithinCohort", cure, jobs)
 
 
 def _without_threshold(facts: Facts, group: Sequence[int]) -> Example | None:

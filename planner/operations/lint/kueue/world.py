@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, reduce
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -219,6 +219,14 @@ class Facts(Struct, frozen=True, dict=True):
 Object = objects.Object
 Change = Callable[[list[Object]], None]
 """A function that changes the objects of a dump before it is read."""
+
+
+class Cure(NamedTuple):
+    """A change of a dump, and the words for it, to stand after "with"."""
+
+    change: Change
+    words: str
+
 
 NAMESPACE: Final = "example"
 LEAST: Final = -(2**31)
