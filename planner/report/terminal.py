@@ -46,7 +46,9 @@ Line = list[tuple[str, str]]
 """Texts, each with its style: words of `_SGR`."""
 
 
-def text_of(documents: Iterable[doc.Document], *, width: int | None, color: bool) -> str:
+def text_of(
+    documents: Iterable[doc.Document], *, width: int | None = None, color: bool = False
+) -> str:
     """Return documents one after the other, with a line between them."""
     columns = max(width or DEFAULT_WIDTH, SMALLEST_WIDTH)
     lines: list[Line] = []
