@@ -125,7 +125,7 @@ def csv_of(rows: Iterable[Iterable[object]]) -> str:
 
 
 class Look(TypedDict, total=False):
-    """What a screen is like: its columns, ``None`` if nothing bounds them, and if it has colours."""
+    """What a screen is like: how many columns, ``None`` for the usual, and if it has colours."""
 
     width: int | None
     color: bool
