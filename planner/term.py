@@ -102,7 +102,6 @@ pdb  | disruption_budgets | set rare | pods | pods evicted beyond PodDisruptionB
 prio | priority_sum     | sum rare | priority | sum of priorities, each raised by 2^31
 toll | toll             | sum rare | accelerator-seconds | evictions at a declared rate
 time | run_time         | sum rare | seconds | time that the victims ran
-young | young            | sum rare | workloads | victims that ran for less than an hour
 early | cut_short        | sum rare | seconds | protected run time cut short
 count | victims          | sum | workloads | victims, those already being evicted included
 cost | cost             | sum | cost units | cost given by the user

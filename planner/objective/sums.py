@@ -23,7 +23,6 @@ minutes, and a day more for the last tier (docs/design/objectives.md §5, weight
 
 _RAISED: Final = 2**31
 """What kube-scheduler adds to each priority, so that none is negative and none is free."""
-_HOUR_S: Final = 3600
 _HIGHEST_WEIGHT: Final = 2**20
 _LARGEST_PRODUCT: Final = 2**62
 
@@ -96,7 +95,6 @@ SUMS: Final[dict[str, Callable[[Losses], IntArray]]] = {
     "priority_sum": lambda w: np.maximum(0, _RAISED + w.priority) * w.costing,
     "toll": lambda w: w.worked(TOLL_S + w.last_tier * LAST_TIER_TOLL_S),
     "run_time": lambda w: w.running_s * w.costing,
-    "young": lambda w: (w.running_s < _HOUR_S) * w.costing,
     "cut_short": lambda w: np.maximum(0, w.of("min_runtime_s") - w.running_s) * w.costing,
     # Workloads that are being evicted already count here: the tie-break is to name none of them
     # without need.

@@ -88,7 +88,6 @@ def test_milestones_and_run_time() -> None:
     ) == (42, 42)
     assert terms("big")["milestone_cost"] == 0
     assert terms("big", "small", "mine", "leaving")["run_time"] == 600 + 3000 + 60
-    assert terms("big", "small", "mine", "leaving")["young"] == 3
 
 
 def test_pods_are_those_that_still_run() -> None:
