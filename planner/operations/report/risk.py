@@ -42,9 +42,9 @@ def document(answer: Risk) -> doc.Document:
         Column(called.queue, lambda row: name(row.queue), folds=True, below="Victim"),
         Column("Priority", lambda row: str(row.priority), number=True),
         Column(called.name, lambda row: count(row.greedy), theirs, number=True),
-        Column(f"{called.name}\n%", lambda row: percent(row.greedy_share), number=True),
+        Column("%", lambda row: percent(row.greedy_share), number=True),
         Column("Plan", lambda row: count(row.optimum), ours, number=True),
-        Column("Plan\n%", lambda row: percent(row.optimum_share), number=True),
+        Column("%", lambda row: percent(row.optimum_share), number=True),
     ]
     at_risk: list[doc.Block] = []
     if rows:
