@@ -32,10 +32,6 @@ WING: Final = Wing(
                 "Find ping-pong, impossible and useless preemption in a configuration.",
                 "planner.operations.cli.lint:command",
             ),
-            "pending": (
-                "List who waits, and where.",
-                "planner.operations.cli.pending:command",
-            ),
             "risk": (
                 "Count how often everything that runs would be a victim.",
                 "planner.operations.cli.risk:command",
