@@ -9,7 +9,6 @@ watch/           a live cluster, compared with replay and optimum
 apply/           one plan carried out in a cluster
 steer/           plans carried out as the scheduler goes on
 serve/           answers to other programs, over HTTP, and the page to work in
-pending.py       who waits, and where
 dask_cluster.py  the work of a batch on a Dask cluster
 report/          its answers in every format; schemas.py: their JSON Schemas
 cli/             its commands
