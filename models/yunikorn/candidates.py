@@ -195,13 +195,6 @@ def other_queue(problem: YuniKornProblem) -> BoolArray:
     return np.equal(problem.queue, problem.own_queue)
 
 
-@EXCLUSIONS.of(yunikorn.YK_SPARED)
-def spared_queue(problem: YuniKornProblem) -> BoolArray:
-    """YK-15: forbid the allocations of leaves that are called spared."""
-    spared = [each.path.endswith(".spared") for each in problem.queues]
-    return np.array(spared, dtype=np.bool_)[problem.queue]
-
-
 @EXCLUSIONS.of(yunikorn.YK_PRIORITY)
 def priority(problem: YuniKornProblem) -> BoolArray:
     """YK-06: forbid allocations whose adjusted priority is higher than that of the ask.

@@ -188,13 +188,4 @@ YK_SEARCHED: Final = Law(
     rule_sets=("yunikorn-lowered-quota",),
 )
 
-YK_SPARED: Final = Law(
-    "YK-15",
-    "spared_queue",
-    "no victim is in a queue that is called spared",
-    "No victim is in a leaf whose own name is spared.",
-    "docs/semantics/yunikorn.md §4",
-    rule_sets=_GENERIC,
-    drop=12,
-)
 LAWS: Final = laws_in(vars())

@@ -28,7 +28,6 @@ from planner.laws.yunikorn import (
     YK_PREEMPTABLE,
     YK_PRIORITY,
     YK_SEARCHED,
-    YK_SPARED,
     Spared,
 )
 from planner.proof.box import (
@@ -181,7 +180,6 @@ SINGLE_LAWS: Final = tuple(
         YK_PREEMPTABLE,
         YK_MAY_PREEMPT,
         YK_SEARCHED,
-        YK_SPARED,
     )
 )
 """Laws that refuse single allocations; YK-05 does so where a queue has no turn even before any

@@ -97,13 +97,11 @@ def find_candidates(leaf: Queue, ask: Ask, fence: Fence) -> list[Candidate]:
     return list(_below(fence.root, ask, snapshot, fence.priorities, (top, False)))
 
 
-@keeps(laws.YK_FENCE, laws.YK_OTHER_QUEUE, laws.YK_PRIORITY, laws.YK_SPARED)
+@keeps(laws.YK_FENCE, laws.YK_OTHER_QUEUE, laws.YK_PRIORITY)
 def _below(
     queue: Queue, ask: Ask, snapshot: Snapshot, path: Mapping[str, int], bound: tuple[int, bool]
 ) -> Iterator[Candidate]:
     priority, anyone = bound
-    if queue.path.endswith(".spared"):
-        return
     if queue.is_leaf:
         # The whole queue of the ask is spared, and with it the application (§13.3).
         if queue is not snapshot.leaf and not queue.properties.disabled:

@@ -257,14 +257,6 @@ def other_queue(case: YuniKornCase) -> Verdict:
     return judge(laws.YK_OTHER_QUEUE, findings, f"no victim is in {say_queue(leaf)}")
 
 
-@CHECKS.of(laws.YK_SPARED)
-def spared_queue(case: YuniKornCase) -> Verdict:
-    """YK-15: no victim is in a leaf that is called spared."""
-    spared = [one.key for one in case.victims if one.queue.path.rpartition(".")[2] == "spared"]
-    findings = [f"{say_some(spared)} is in a queue that is called spared"] if spared else []
-    return judge(laws.YK_SPARED, findings, "no victim is in a queue that is called spared")
-
-
 @CHECKS.of(laws.YK_WITHIN_GUARANTEED)
 def within_guaranteed(case: YuniKornCase) -> Verdict:
     """YK-04: the ask fits into what is left of the guaranteed of its queue.

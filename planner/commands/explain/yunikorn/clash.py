@@ -168,11 +168,6 @@ def _is_in_its_queue(planning: YuniKornPlanning, _position: int) -> str:
     return f"it is in the queue of the ask, {problem.queues[problem.own_queue].path}"
 
 
-@OF_ALLOCATION.of(laws.YK_SPARED)
-def _is_spared(planning: YuniKornPlanning, position: int) -> str:
-    return f"its queue, {planning.problem.queues[planning.problem.queue[position]].path}, is spared"
-
-
 @OF_ALLOCATION.of(laws.YK_OVER_GUARANTEED)
 def _is_of_a_needy_queue(planning: YuniKornPlanning, position: int) -> str:
     problem = planning.problem
