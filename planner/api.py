@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -142,18 +143,17 @@ def solve(  # noqa: PLR0913, PLR0917 - the public signature
     given = Given(
         pending, assignment, now, rules, certify, quota, costs, flavors, stability, stable
     )
-    return _solve(state, given, objective, time_limit, assume)
+    return _solve(state, given, objective, time_limit, partial(covered, assume=assume))
 
 
-def _solve(  # noqa: PLR0913, PLR0917 - all that the verbs are given
+def _solve(
     state: AnyState,
     given: Given,
     objective: str | Profile,
-    time_limit: float | None = None,
-    assume: Assume | None = None,
-    before: AnyPlan | None = None,
+    time_limit: float | None,
+    cover: Callable[[AnyState, AnyPlan], AnyPlan],
 ) -> AnyPlan:
-    """Return what `solve` does; ``before`` is the plan before the state was edited, if it was."""
+    """Return what `solve` does; ``cover`` says of a plan what it leaves out."""
     profile = find_profile(objective)
     deadline = deadline_after(time_limit)
     given = replace(given, costs=checked_costs(given.costs))
@@ -162,7 +162,7 @@ def _solve(  # noqa: PLR0913, PLR0917 - all that the verbs are given
     planner.check(given)
     with without_garbage_collection():
         plan = planner.answer(planner.start(state, given), profile, deadline, given)
-        return scheduler.with_nodes(state, covered(state, plan, assume, before))
+        return scheduler.with_nodes(state, cover(state, plan))
 
 
 @verb
@@ -329,7 +329,7 @@ def whatif(  # noqa: PLR0913 - the public signature
 
     def plan(of: AnyState, before: AnyPlan | None = None) -> AnyPlan:
         given = Given(pending, rules=rules, stability=False)
-        return _solve(of, given, objective, time_limit, before=before)
+        return _solve(of, given, objective, time_limit, partial(covered, before=before))
 
     if edits:
         changed = edit(state, edits)

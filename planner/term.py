@@ -58,7 +58,8 @@ class Term(NamedTuple):
 
     ``per_workload`` says that it is a sum over victims. ``title`` and ``unit`` are used where a
     scheduler has no words of its own for the term. ``id`` is what the theory calls it, such as D4;
-    terms of a family have none.
+    terms of a family have none. One that is ``rare`` a screen leaves out unless the objective
+    minimises it.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Term(NamedTuple):
     unit: str
     per_workload: bool
     id: str = ""
+    rare: bool = False
 
     def text(self, scheduler: str) -> Text:
         """Return the title and unit of the term under a scheduler."""
@@ -77,37 +79,37 @@ class Term(NamedTuple):
         return Text(title.format(priority), unit)
 
 
-# Of each term: its id, its name, whether it is a sum over victims or belongs to the set as a whole,
-# its unit and its title.
+# Of each term: its id, its name, whether it is a sum over victims or belongs to the set as a whole
+# and is rarely shown, its unit and its title.
 _TABLE: Final = """
 D0   | last_resort      | sum | workloads | last-resort victims
 D1   | highest_priority | set | rank | highest victim priority
 D2   | workloads        | sum | workloads | workloads evicted
-D2p  | pods             | sum | pods | pods evicted
+D2p  | pods             | sum rare | pods | pods evicted
 D3   | priority_weight  | sum | weight | priority weight
 victims@each | victims@each     | set | workloads | victims of each priority, from the highest down
 D4   | lost_work        | sum | accelerator-seconds | lost work
 D5   | restart_cost     | sum | accelerator-seconds | restart cost
-D6   | milestone_cost   | sum | cost units | milestone cost
+D6   | milestone_cost   | sum rare | cost units | milestone cost
 D7   | excess_freed     | set | 1/32000 accelerator | freed beyond the need
 D8   | queues           | set | queues | queues touched
-D8t  | namespaces       | set | namespaces | tenants touched: namespaces
-D9   | unfairness       | set | per mille | unfairness: most taken of what a queue or cohort borrows
-D10  | past_preemptions | sum | preemptions | past preemptions of the victims
+D8t  | namespaces       | set rare | namespaces | tenants touched: namespaces
+D9   | unfairness  | set rare | per mille | unfairness: most taken of what a queue or cohort borrows
+D10  | past_preemptions | sum rare | preemptions | past preemptions of the victims
 D11  | unstable         | set | workloads | victims that would preempt again
-D12  | candidate_order  | sum | ranks | places in the candidate order
-pdb  | disruption_budgets | set | pods | pods evicted beyond PodDisruptionBudgets
-prio | priority_sum     | sum | priority | sum of priorities, each raised by 2^31
-toll | toll             | sum | accelerator-seconds | evictions at a declared rate
-time | run_time         | sum | seconds | time that the victims ran
-early | cut_short        | sum | seconds | protected run time cut short
+D12  | candidate_order  | sum rare | ranks | places in the candidate order
+pdb  | disruption_budgets | set rare | pods | pods evicted beyond PodDisruptionBudgets
+prio | priority_sum     | sum rare | priority | sum of priorities, each raised by 2^31
+toll | toll             | sum rare | accelerator-seconds | evictions at a declared rate
+time | run_time         | sum rare | seconds | time that the victims ran
+early | cut_short        | sum rare | seconds | protected run time cut short
 count | victims          | sum | workloads | victims, those already being evicted included
 cost | cost             | sum | cost units | cost given by the user
-rated | rated            | set | points | terms at the rates of the objective
+rated | rated            | set rare | points | terms at the rates of the objective
 """
 
 TERMS: Final = {
-    name: Term(name, title, unit, per_workload=kind == "sum", id=term)
+    name: Term(name, title, unit, "sum" in kind, term, "rare" in kind)
     for row in _TABLE.strip().splitlines()
     for term, name, kind, unit, title in [map(str.strip, row.split("|"))]
 }

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from generator.citations import linked
-from planner.operations.lint.about import ABOUT
 from planner.operations.lint.lint import KINDS, Kind
 
 PAGE: Final = "reference/lint.md"
@@ -61,9 +60,8 @@ def page() -> str:
 
 
 def _kind(kind: Kind) -> Iterator[str]:
-    about = ABOUT[kind.code]
     yield f"### {kind.code} {kind.title} {{ #{kind.code.lower()} }}"
-    yield f"*{kind.severity}, {kind.family}.* {about.why}"
-    yield f"```yaml\n{about.example}\n```"
-    yield f"**What helps:** {about.cure}"
-    yield f"Source: {linked(about.source, PAGE)}"
+    yield f"*{kind.severity}, {kind.family}.* {kind.why}"
+    yield f"```yaml\n{kind.example}\n```"
+    yield f"**What helps:** {kind.cure}"
+    yield f"Source: {linked(kind.source, PAGE)}"

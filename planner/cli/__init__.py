@@ -9,8 +9,8 @@ kueue_option.py, yunikorn_option.py
 exit_code.py          what codes mean, and which one a plan ends with
 output.py             standard output and files; messages and progress on standard error
 
-audit.py, check.py, compare.py, explain.py, kueue_boost.py, laws.py, replay.py, schema.py, solve.py,
-whatif.py             the commands; audit.py also has what commands on many states share
+audit.py              planner audit, and what commands on many states share; each other command has
+                      a module of its name, too
 plan_file.py          plans and proof trees as files
 schemas.py, published.py, kueue_schemas.py
                       the published JSON Schemas; one of them; those that only Kueue has

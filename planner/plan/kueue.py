@@ -486,7 +486,7 @@ class JointStep(Record):
     priority: int
     assignment: Assignment
     borrowing: bool | None
-    victims: Annotated[tuple[Victim, ...], Label()]
+    victims: Annotated[tuple[Victim, ...], Label(role="counted")]
     verdicts: tuple[Verdict, ...]
     removal_order: tuple[str, ...] = ()
 
@@ -496,7 +496,7 @@ class GreedyTurn(Record):
 
     preemptor: Annotated[str, Label(role="code")]
     admitted: Annotated[bool, Label()]
-    victims: Annotated[tuple[str, ...], Label(plain="kueue_victim")]
+    victims: Annotated[tuple[str, ...], Label(role="counted", plain="kueue_victim")]
 
 
 class OneByOneAnswer(Record):

@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 Tone = Literal["", "good", "warn", "bad", "dim", "strong"]
-Larger = Literal["title", "badge", "verdict", "answer", "totals", "count", "numbered"]
+Larger = Literal["title", "badge", "verdict", "answer", "totals", "count", "counted", "numbered"]
 Role = Literal["", "key", "code", "name", "text", "caution", "steps", "command", "list"]
 """key: the name of a record, first in its plain line, and in those of its parts; of several values
 it is the path. code: another word before its facts; of a record without a key the first one stands
 for it. name: a name of the state, or several. text: words for people. answer: a sentence that
 stands alone. caution: one to be heeded. steps: sentences in their order. command: what a shell
 takes. list: several codes, amounts or named numbers as facts of one line. count: several things of
-which the number is told. numbered: records that have a number, from 1. title, badge, verdict: what
-a page shows larger. totals: a record whose lines come last."""
+which the number is told. counted: likewise, and each has lines of its own. numbered: records that
+have a number, from 1. title, badge, verdict: what a page shows larger. totals: a record whose lines
+come last."""
 
 
 class Label(Struct, frozen=True):

@@ -85,8 +85,8 @@ def render(
     """
     if style == "csv":
         return csv_of(_csv_rows(answer))
-    made = partial(document, folder=folder)
-    return rendered([answer], style, labelled_lines, made, whole=answer, width=width, color=color)
+    made = map(labelled_lines, [answer]), map(partial(document, folder=folder), [answer])
+    return rendered(style, answer, *made, width=width, color=color)
 
 
 def _told(record: object, names: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Unpack
 
 from msgspec.structs import replace
 
@@ -17,7 +17,7 @@ from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.document import Cell, Column, Fact, Section, name, table
 from planner.report.labelled import labelled_document, labelled_lines
-from planner.report.style import Said, fields, line, rendered, words
+from planner.report.style import Look, Said, fields, line, rendered, words
 from planner.report.text import clean, moment
 
 if TYPE_CHECKING:
@@ -37,10 +37,10 @@ class Checks(Published):
     missing: tuple[str, ...] = ()
 
 
-def render_checks(answer: Checks, style: str, *, width: int, color: bool) -> str:
+def render_checks(answer: Checks, style: str, **look: Unpack[Look]) -> str:
     """Return the results of checking plans, in a style."""
-    look: dict[str, Any] = {"width": width, "color": color, "noun": "checked plan"}
-    return rendered(answer.checks, style, _check_lines, _checked, whole=answer, **look)
+    made = map(_check_lines, answer.checks), map(_checked, answer.checks)
+    return rendered(style, answer, *made, "checked plan", **look)
 
 
 def _counts(one: Check) -> tuple[int, int]:
@@ -93,18 +93,17 @@ def _checked(one: Check) -> doc.Document:
     return replace(found, head=head, sections=sections, answer_last=True)
 
 
-def render_replay(  # noqa: PLR0913 - two views of the answers, the style and the screen
+def render_replay(
     files: Sequence[FileComparison],
     report: ReplayReport,
     style: str,
     *,
     show: int,
-    width: int,
-    color: bool,
+    **look: Unpack[Look],
 ) -> str:
     """Return the comparison of recorded answers, with the first few differences of each file."""
-    lines, document = partial(_replay_lines, show=show), partial(_replayed, show=show)
-    return rendered([files], style, lines, document, whole=report, width=width, color=color)
+    made = [_replay_lines(files, show)], map(partial(_replayed, show=show), [files])
+    return rendered(style, report, *made, **look)
 
 
 _COUNTED: Final = ("instances", "equal", "skipped", "different", "uncovered")

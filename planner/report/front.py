@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Unpack
 
 from planner.plan import Published
 from planner.plan.front import Front, FrontPoint, GreedyPoint
@@ -13,7 +13,7 @@ from planner.report.covered import answer_cell, assumed
 from planner.report.document import LEAST, Cell, Column, Fact, Section, name, named, table
 from planner.report.labelled import labelled_lines
 from planner.report.plan import NO_GREEDY, outside_lines, scheduler_at
-from planner.report.style import Said, each, line, rendered
+from planner.report.style import Look, Said, each, line, rendered
 from planner.report.text import cells, moment, short
 from planner.report.words import (
     noted,
@@ -48,11 +48,10 @@ class _Row(NamedTuple):
     point: FrontPoint
 
 
-def render(fronts: Sequence[Front], style: str, *, alone: bool, width: int, color: bool) -> str:
+def render(fronts: Sequence[Front], style: str, *, alone: bool, **look: Unpack[Look]) -> str:
     """Return fronts in a style; ``alone`` says that there is one, and no list of them."""
     whole = fronts[0] if alone else Fronts(fronts=tuple(fronts))
-    look: dict[str, Any] = {"width": width, "color": color}
-    return rendered(fronts, style, _lines, document, whole=whole, noun="front", **look)
+    return rendered(style, whole, map(_lines, fronts), map(document, fronts), "front", **look)
 
 
 def document(front: Front) -> doc.Document:

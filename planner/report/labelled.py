@@ -76,7 +76,10 @@ def row_lines(called: str, record: Record, *of: Value, **more: Value) -> Iterato
             keys.append(_plain(label, value))
             if label.role == "key" or not whose:
                 whose.append(keys[-1])
-        elif (
+            continue
+        if label.role == "counted":
+            facts[field] = value  # of a list its length is written
+        if (
             label.role not in ONE_FACT and isinstance(value, tuple | Record | Mapping)
         ) or label.role in {"answer", "command"}:
             parts.append((field, label, value))

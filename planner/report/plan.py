@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from itertools import chain
+from typing import Any, Final, NamedTuple, Protocol, TypeVar, Unpack
 
 from msgspec.structs import replace
 
@@ -18,7 +19,7 @@ from planner.report import document as doc
 from planner.report import words
 from planner.report.covered import answer_cell, assumed, effects, uncovered_lines
 from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, name, table
-from planner.report.style import Said, Value, each, field_lines, free, line, rendered
+from planner.report.style import Look, Said, Value, each, field_lines, free, line, rendered
 from planner.report.text import hours, moment
 from planner.scheduler import scheduler_of
 from planner.term import lost_by
@@ -75,14 +76,13 @@ class Reporting(Protocol[Plan_contra]):
         ...
 
 
-def render(  # noqa: PLR0913 - as the look of a screen has it
+def render(
     plans: Sequence[AnyPlan],
     style: str,
     *,
     alone: bool,
-    width: int | None = None,
-    color: bool = False,
     details: bool = False,
+    **look: Unpack[Look],
 ) -> str:
     """Return plans in a style; ``alone`` says that there is one, and no list of them.
 
@@ -97,16 +97,11 @@ def render(  # noqa: PLR0913 - as the look of a screen has it
     write = document
     if style == "table" and not details:
         from planner.report.brief import brief as write  # noqa: PLC0415 - of the parts of a page
-    look: dict[str, Any] = {"width": width, "color": color, "noun": PREEMPTION.lower()}
-    return rendered(
-        plans,
-        style,
-        lambda plan: scheduler_of(plan).reporting.lines(plan),
-        write,
-        whole=whole,
-        overview=overview,
-        **look,
-    )
+    lines = (scheduler_of(plan).reporting.lines(plan) for plan in plans)
+    # Several end with their overview; an HTML page has contents instead.
+    several = [plans] if len(plans) > 1 and style != "html" else []
+    documents = chain(map(write, plans), map(overview, several))
+    return rendered(style, whole, lines, documents, PREEMPTION.lower(), **look)
 
 
 def overview(plans: Sequence[AnyPlan]) -> doc.Document:

@@ -11,7 +11,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from csv import writer
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypedDict, TypeVar, Unpack
 
 from pydantic import BaseModel
 
@@ -124,42 +124,42 @@ def csv_of(rows: Iterable[Iterable[object]]) -> str:
     return file.getvalue()
 
 
-def rendered(  # noqa: PLR0913 - one parameter a style, and the screen
-    answers: Sequence[Answer],
+class Look(TypedDict, total=False):
+    """What a screen is like: how many columns, ``None`` for the usual, and if it has colours."""
+
+    width: int | None
+    color: bool
+
+
+def rendered(
     style: str,
-    lines: Callable[[Answer], Iterable[str]],
-    document: Callable[[Answer], Document],
-    *,
     whole: BaseModel,
-    width: int | None,
-    color: bool,
+    lines: Iterable[Iterable[str]],
+    documents: Iterable[Document],
     noun: str = "",
-    overview: Callable[[Sequence[Answer]], Document] | None = None,
+    **look: Unpack[Look],
 ) -> str:
     """Return answers in a style: ``table``, ``plain``, ``json``, ``markdown`` or ``html``.
 
-    ``whole`` is the record of all answers, for JSON; ``noun`` is a page's word for one of several.
-    Several answers end with their ``overview``; an HTML page has contents instead.
+    ``whole`` is the record of all answers, for JSON; of the others, those of each answer are made
+    only if the style needs them. ``noun`` is a page's word for one of several.
     """
     if style == "json":
         return dump(whole)
     if style == "plain":
-        return "\n".join("".join(f"{text}\n" for text in lines(one)) for one in answers)
-    documents = list(map(document, answers))
+        return "\n".join("".join(f"{text}\n" for text in some) for some in lines)
     if style == "html":
         # Loaded here and below only when needed: plain lines need none of these modules.
         from planner.report.html.page import page  # noqa: PLC0415
 
-        return page(documents, noun)
-    if overview is not None and len(answers) > 1:
-        documents.append(overview(answers))
+        return page([*documents], noun)
     if style == "markdown":
         from planner.report.markdown import text_of as markdown  # noqa: PLC0415
 
         return "\n---\n\n".join(map(markdown, documents))
     from planner.report.terminal import text_of  # noqa: PLC0415
 
-    return text_of(documents, width=width, color=color)
+    return text_of([*documents], **look)
 
 
 class Renderer(Protocol[Whole_contra]):
@@ -180,6 +180,7 @@ def renderer(
     def render(answer: Whole, style: str, *, width: int, color: bool) -> str:
         if csv is not None and style == "csv":
             return csv(answer)
-        return rendered([answer], style, lines, document, whole=answer, width=width, color=color)
+        made = map(lines, [answer]), map(document, [answer])
+        return rendered(style, answer, *made, width=width, color=color)
 
     return render

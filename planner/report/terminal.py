@@ -46,7 +46,9 @@ Line = list[tuple[str, str]]
 """Texts, each with its style: words of `_SGR`."""
 
 
-def text_of(documents: Iterable[doc.Document], *, width: int | None, color: bool) -> str:
+def text_of(
+    documents: Iterable[doc.Document], *, width: int | None = None, color: bool = False
+) -> str:
     """Return documents one after the other, with a line between them."""
     columns = max(width or DEFAULT_WIDTH, SMALLEST_WIDTH)
     lines: list[Line] = []
@@ -280,16 +282,16 @@ def _shapes(every: Sequence[_Shown], width: int) -> Iterator[tuple[list[_Shown],
 
 def _stacked(shown: Sequence[_Shown], titles: Sequence[str]) -> list[_Shown]:
     """Return columns with those of ``titles`` below others, indented; empty values have no line."""
-    done = {one.column.title: one for one in shown}
-    for base in reversed(shown):
-        for one in shown:
+    done = dict(enumerate(shown))  # by place: several may have one title
+    for place, base in reversed([*done.items()]):
+        for other, one in enumerate(shown):
             if one.column.below == base.column.title and one.column.title in titles:
-                upper, lower = done[base.column.title], done.pop(one.column.title)
+                upper, lower = done[place], done.pop(other)
                 rows = map(_below, upper.rows, lower.rows)
                 total = upper.column.total or lower.column.total
                 column = replace(upper.column, total=total)
                 title = [*upper.title, *_indented(lower.title)]
-                done[base.column.title] = _Shown(column, title, [*rows])
+                done[place] = _Shown(column, title, [*rows])
     return list(done.values())
 
 

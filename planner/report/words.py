@@ -35,7 +35,7 @@ from planner.report.document import (
 )
 from planner.report.text import clean, decimal, hours
 from planner.scheduler import scheduler_of
-from planner.term import ACCELERATOR, lost_by, text_of, unit_weight, value_of
+from planner.term import ACCELERATOR, TERMS, lost_by, text_of, unit_weight, value_of
 
 Row = TypeVar("Row")
 
@@ -182,13 +182,7 @@ def sum_of(measure: str, terms: Mapping[str, int] | None) -> int | None:
     return None if terms is None else value_of(measure.split("+"), terms)
 
 
-RARELY_SHOWN: Final = frozenset(
-    {
-        *("pods", "milestone_cost", "namespaces", "unfairness", "past_preemptions"),
-        *("candidate_order", "disruption_budgets", "priority_sum", "toll", "run_time"),
-        *("cut_short", "rated"),
-    }
-)
+RARELY_SHOWN: Final = frozenset(name for name, term in TERMS.items() if term.rare)
 """Terms that a screen leaves out unless the objective minimises them."""
 
 ALL_TERMS: Final = "All measures in the integers that are calculated with"

@@ -19,7 +19,8 @@ CODE = sorted(
     path
     for folder in FOLDERS
     for path in (ROOT / folder).rglob("*")
-    if path.suffix in {".py", ".ipynb"} and path != Path(__file__)  # which makes citations up
+    if path.suffix in {".py", ".ipynb", ".toml"}
+    and path != Path(__file__)  # which makes citations up
 )
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "instances").rglob("*.md")]

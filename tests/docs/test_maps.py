@@ -1,6 +1,7 @@
 """Maps of rooms and of the tree: all that is there, and nothing else.
 
 A map names modules by their files (``tree.py``) and rooms within by their folders (``kueue/``).
+Modules that are a command each need no name there: the tables of commands have them.
 Every room of the product and of the site's generator has one. A folder of tests may have one, of
 its helpers: test files speak for themselves.
 """
@@ -20,6 +21,11 @@ ROOMS = sorted(
     for file in (ROOT / folder).rglob("__init__.py")
     if file.parent != ROOT / "planner" / "models"  # the stand-in, which is models/ itself
 )
+COMMANDS = {
+    file
+    for file in (ROOT / "planner").glob("**/cli/*.py")
+    if "\ndef command(" in file.read_text("utf-8")
+}
 HELPERS = sorted(file.parent for file in (ROOT / "tests").rglob("__init__.py"))
 
 NAMED = re.compile(r"(?<![\w./`*-])(?:[\w*]+\.(?:py|j2|css)|[a-z]\w*/)(?!\w)")
@@ -35,7 +41,7 @@ def map_of(room: Path) -> str:
 
 def modules(room: Path) -> set[str]:
     """Return the modules and rooms in a folder, as a map names them."""
-    files = {file.name for file in room.glob("*.py")} - {"__init__.py"}
+    files = {file.name for file in room.glob("*.py") if file not in COMMANDS} - {"__init__.py"}
     return files | {f"{inner.parent.name}/" for inner in room.glob("*/__init__.py")}
 
 

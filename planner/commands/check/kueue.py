@@ -259,7 +259,8 @@ class _Checking:
         laws = verify_plan(self.state, self.plan, snapshot=self.snapshot, setting=self.setting)
         notes = [TOO_MUCH] if self._left_out else []
         about_itself = self._claims_about_itself()
-        return conclude(self.plan, self.asked, laws, about_itself, self._claims, notes)
+        check = conclude(self.plan, self.asked, laws, about_itself, self._claims)
+        return check.model_copy(update={"notes": (*notes, *check.notes)})
 
     @property
     def _left_out(self) -> Sequence[str]:

@@ -138,13 +138,12 @@ def another_question(
     )
 
 
-def conclude(  # noqa: PLR0913, PLR0917 - a plan, its question, and what is said of it
+def conclude(
     plan: AnyPlan,
     asked: Asked,
     laws: Verification,
     own: Iterable[Verdict],
     claims: Callable[[], Iterable[CheckedClaim]],
-    notes: Sequence[str] = (),
 ) -> Check:
     """Judge laws and what a plan says of itself, then claims: these only where all else holds."""
     verdicts = [*laws.verdicts, *own]
@@ -173,7 +172,7 @@ def conclude(  # noqa: PLR0913, PLR0917 - a plan, its question, and what is said
         verdicts=tuple(verdicts),
         claims=judged,
         unchecked=unchecked(plan),
-        notes=(*notes, *((UNTIED,) if untied else ()), *(() if sound else (NOT_LOOKED_AT,))),
+        notes=(*((UNTIED,) if untied else ()), *(() if sound else (NOT_LOOKED_AT,))),
     )
 
 

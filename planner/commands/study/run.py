@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 from pydantic import ValidationError
 
-from planner.batch import Limits, Progress, Task, Work, Workers, run
+from planner.batch import Limits, Progress, Row, Task, Workers, run
 from planner.commands.study.instance import (
     Instance,
     Packed,
@@ -78,35 +78,6 @@ class Settings(Struct, frozen=True):
     limits: Limits = field(default_factory=Limits)
     watch: Callable[[Progress], None] | None = None
     changed: Callable[[str], None] | None = None
-
-    def run(  # noqa: PLR0913, PLR0917 - what a batch is made of
-        self,
-        tasks: Iterable[Task],
-        work: Work,
-        model: type[Answered[RowT]],
-        header: Mapping[str, Any],
-        total: int | None,
-        mine: Callable[[str], bool],
-    ) -> Iterator[Answered[RowT]]:
-        """Do the work on every task, as `planner.batch.run` does, and yield its answers.
-
-        Where the work could not be done they have the failure alone. ``model`` is the class of
-        what the work returns, and ``header`` the context in which its rows are read.
-
-        Raises ``InputError`` if the results file cannot be used; ``SchemaError`` if a row of it is
-        no ``model``: anybody may have written that file.
-        """
-        for row in run(tasks, work, header=header, total=total, mine=mine, **asdict(self)):
-            value: Mapping[str, Any] = row.result or {}
-            if row.outcome != "done":
-                failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
-                value = {"state": row.key, "failures": (failure,)}
-            try:
-                yield model.model_validate(value, context=header)
-            except ValidationError as error:
-                item = Item(str(self.file or ""), ("result",), dict(value))
-                subject = f"the row of {row.key}"
-                raise schema_error(item, subject, error, error.error_count()) from None
 
 
 HERE: Final = Settings(jobs=1)
@@ -187,7 +158,7 @@ def sweep(
     stands in the first line of that file.
 
     Raises ``InputError`` if there are no states (see `find_places`) or one is there twice; see
-    `Settings.run` for what else.
+    `planner.batch.run` for what else; ``SchemaError`` if a row of the file is none of these.
     """
     if settings.file is not None:
         refuse_as_state(str(settings.file), settings.file, paths)
@@ -219,7 +190,28 @@ def sweep(
         return key in has_lines or has_lines.get(key.rpartition(": line ")[0], False)
 
     work = partial(_answer, question)
-    return settings.run(tasks, work, question.model, header, total, mine)
+    rows = run(tasks, work, header=header, total=total, mine=mine, **asdict(settings))
+    return (answers_of(row, question.model, header, settings.file) for row in rows)
+
+
+def answers_of(
+    row: Row, model: type[Answered[RowT]], header: Mapping[str, Any], file: Path | None
+) -> Answered[RowT]:
+    """Return the answers of a row; where the work could not be done they have the failure alone.
+
+    ``header`` is the context in which rows are read. Raises ``SchemaError`` if the row is no
+    ``model``: anybody may have written that file.
+    """
+    value: Mapping[str, Any] = row.result or {}
+    if row.outcome != "done":
+        failure = Failure(state=row.key, outcome=row.outcome, detail=row.detail)
+        value = {"state": row.key, "failures": (failure,)}
+    try:
+        return model.model_validate(value, context=header)
+    except ValidationError as error:
+        item = Item(str(file or ""), ("result",), dict(value))
+        subject = f"the row of {row.key}"
+        raise schema_error(item, subject, error, error.error_count()) from None
 
 
 def _answer(question: Asked[Any], packed: Packed) -> Mapping[str, Any]:

@@ -4,12 +4,11 @@ A finding takes a rule and a search: the rule reads the configuration, and the s
 smallest state in which the scheduler's own algorithm, replayed, does what the rule says. Where the
 search finds no such state, nothing is reported.
 
-lint.py    every kind of finding: code, family, severity, title; findings as records; all rules of a
-           state's scheduler, what is ignored, and examples as files
+lint.py     findings as records; all rules of a state's scheduler; what is ignored; example files
+kinds.toml  every kind of finding: its code, and all words about it
 positions.py  where objects stand: file and line
-about.py   what is said of every kind: why it matters, what leads to it, what helps
-kueue/     the rules for Kueue
-yunikorn/  the rules for YuniKorn
+kueue/      the rules for Kueue
+yunikorn/   the rules for YuniKorn
 """
 
 from planner.operations.lint.lint import Lint, lint

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from importlib.resources import files
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, NamedTuple
@@ -99,71 +101,48 @@ class Lint(Published, Told):
 
 
 class Kind(NamedTuple):
-    """A kind of finding."""
+    """A kind of finding: what a finding of it says, and what is said of all of them.
+
+    ``reason`` and ``hint`` have fields in braces, which each finding fills in. ``why`` it matters,
+    an ``example`` of what leads to it, what helps (``cure``) and the ``source`` are for the
+    reference and for SARIF.
+    """
 
     code: str
     family: Family
     severity: Severity
     title: str
+    reason: str
+    hint: str
+    why: str
+    example: str
+    cure: str
+    source: str
 
 
 KINDS: Final[Mapping[str, Kind]] = {
-    kind.code: kind
-    for kind in (
-        Kind("KL-01", "ping-pong", "warning", "borrower and lender evict each other"),
-        Kind("KL-02", "ping-pong", "warning", "fair sharing lets queues evict each other"),
-        Kind("KL-03", "impossible", "warning", "lent quota cannot be taken back"),
-        Kind("KL-04", "impossible", "error", "borrowWithinCohort without reclaimWithinCohort"),
-        Kind("KL-05", "impossible", "warning", "threshold below every priority"),
-        Kind("KL-06", "impossible", "warning", "LowerPriority, but one priority only"),
-        Kind("KL-07", "impossible", "warning", "nothing of its own to reclaim"),
-        Kind("KL-08", "impossible", "warning", "an inactive queue keeps what it borrowed"),
-        Kind("KL-09", "impossible", "warning", "weight 0 never preempts while borrowing"),
-        Kind("KL-10", "impossible", "warning", "no quota within reach"),
-        Kind("KL-11", "useless", "note", "cohort policies, but nobody else in the cohort"),
-        Kind("KL-12", "useless", "note", "borrowWithinCohort under fair sharing"),
-        Kind("KL-13", "useless", "note", "borrowWithinCohort, but it cannot borrow"),
-        Kind("KL-14", "useless", "note", "reclaimWithinCohort, but nobody can borrow"),
-        Kind("KL-15", "useless", "note", "threshold not below any priority"),
-        Kind("KL-16", "useless", "note", "weights without fair sharing"),
-        Kind("KL-17", "useless", "note", "fair sharing, but nobody reclaims"),
-        Kind("KL-18", "useless", "note", "priority boost without its feature gate"),
-        Kind("KL-19", "starvation", "warning", "a pending workload that is never reached"),
-        Kind("KL-20", "nodes", "warning", "no domain has room for what is required, even empty"),
-        Kind("KL-21", "nodes", "warning", "nodes without the labels of a topology"),
-        Kind("KL-22", "nodes", "error", "a flavor whose Topology does not exist"),
-        Kind("KL-23", "mistake", "error", "a name that nothing has, but something has one like it"),
-        Kind("KL-24", "mistake", "warning", "a name that nothing in the input has"),
-        Kind("KL-25", "mistake", "error", "a limit that is refused"),
-        Kind("KL-26", "nodes", "warning", "more quota than the nodes have"),
-        Kind("KL-27", "mistake", "warning", "amounts of one resource in different units"),
-        Kind("YL-01", "impossible", "warning", "nothing guaranteed, so it never preempts"),
-        Kind("YL-02", "impossible", "warning", "preemption is switched off"),
-        Kind("YL-03", "impossible", "warning", "a fence leaves no candidates"),
-        Kind("YL-04", "impossible", "error", "guaranteed is more than max"),
-        Kind("YL-05", "impossible", "warning", "more is guaranteed than the nodes have"),
-        Kind("YL-06", "useless", "warning", "a name that begins with another loses protection"),
-        Kind("YL-07", "useless", "warning", "a property that cannot be read"),
-        Kind("YL-08", "useless", "note", "opting out is no protection"),
-        Kind("YL-09", "useless", "note", "a quota preemption delay without the switch"),
-        Kind("YL-10", "impossible", "warning", "an ask that can never preempt"),
-        Kind("YL-11", "starvation", "warning", "an ask of a gang that waits for ever"),
-        Kind("YL-12", "mistake", "warning", "a limit that is another one after a restart"),
-    )
+    code: Kind(code, **kind)
+    for code, kind in tomllib.loads(
+        files("planner.operations.lint").joinpath("kinds.toml").read_text("utf-8")
+    ).items()
 }
 """Every kind of finding by its code, in order."""
 
 
 def finding(
-    code: str, objects: Iterable[str], reason: str, hint: str, example: Example | None
+    code: str, objects: Iterable[str], example: Example | None, **words: object
 ) -> Iterator[Finding]:
-    """Yield the finding of a kind, if there is an example that shows it."""
+    """Yield the finding of a kind in these words, if there is an example that shows it."""
     if example is not None:
+        kind = KINDS[code]
         yield Finding(
-            **KINDS[code]._asdict(),
+            code=code,
+            family=kind.family,
+            severity=kind.severity,
+            title=kind.title,
             objects=tuple(dict.fromkeys(objects)),
-            reason=reason,
-            hint=hint,
+            reason=kind.reason.format_map(words),
+            hint=kind.hint.format_map(words),
             example=example,
         )
 

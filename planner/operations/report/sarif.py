@@ -12,7 +12,6 @@ from pathlib import PurePath
 from typing import Any, Final
 from urllib.parse import quote
 
-from planner.operations.lint.about import ABOUT
 from planner.operations.lint.lint import KINDS, Finding, Ignored, Kind, Lint, identities
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -56,15 +55,14 @@ def sarif(answer: Lint, places: Places, state: str, version: str) -> str:
 
 def _rule(code: str) -> Object:
     kind: Kind = KINDS[code]
-    about = ABOUT[code]
     return {
         "id": code,
         "shortDescription": {"text": kind.title},
-        "fullDescription": {"text": about.why},
+        "fullDescription": {"text": kind.why},
         "help": {
-            "text": f"{about.why} What helps: {about.cure}",
-            "markdown": f"{about.why}\n\n```yaml\n{about.example}\n```\n\n"
-            f"**What helps:** {about.cure}",
+            "text": f"{kind.why} What helps: {kind.cure}",
+            "markdown": f"{kind.why}\n\n```yaml\n{kind.example}\n```\n\n"
+            f"**What helps:** {kind.cure}",
         },
         "defaultConfiguration": {"level": kind.severity},
         "properties": {"tags": [kind.family]},

@@ -1,6 +1,1 @@
-"""The commands of the wing of research.
-
-bench.py, generate.py, simulate.py
-                 planner bench, generate and simulate
-kueue_import.py  planner import
-"""
+"""The commands of the wing of research, each a module of its name."""

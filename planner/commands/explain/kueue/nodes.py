@@ -216,7 +216,7 @@ class _Rooms:
         found, used = [], self._used(wanted)
         if not wanted.is_required:
             holds, most = wanted.held_in_all(now), wanted.held_in_all(empty)
-            found.append(self._domain(wanted, (), range(len(tree.nodes)), holds, most))
+            found.append(self._domain(wanted, (), range(len(tree.nodes)), (holds, most)))
         if wanted.aim.manner.value == "unconstrained":
             return found
         held = zip(wanted.held(now)[level], wanted.held(empty)[level], strict=True)
@@ -227,7 +227,7 @@ class _Rooms:
             least = least_evictions(alone, rows, self._running(tree, leaves))
             never = most < wanted.slices or least is None
             values = tree.values[level][rank]
-            domain = alone, values, leaves, holds, most
+            domain = alone, values, leaves, (holds, most)
             ranked.append(((values not in used, never, least or 0, -holds, rank), domain))
         ranked.sort(key=itemgetter(0))
         nearest = [
@@ -247,17 +247,20 @@ class _Rooms:
             used.add(tree.values[-1][leaf][: wanted.aim.level + 1])
         return used
 
-    def _domain(  # noqa: PLR0913 - what is known of a domain
+    def _domain(
         self,
         wanted: Wanted,
         values: Values,
         leaves: range,
-        holds: int,
-        empty: int,
+        room: tuple[int, int],
         *,
         used: bool = False,
     ) -> DomainRoom:
-        """Return what a domain lacks, and whose eviction opens it; ``wanted`` is for it alone."""
+        """Return what a domain lacks, and whose eviction opens it; ``wanted`` is for it alone.
+
+        ``room`` is how many slices it holds now, and how many if nobody ran.
+        """
+        holds, empty = room
         lacks = max(0, wanted.slices - holds)
         found: dict[str, Opening] = {}
         if lacks and empty >= wanted.slices:
@@ -269,7 +272,7 @@ class _Rooms:
                 some = [one for one in running if one.key in self._candidates]
                 opening = smallest_set(self.problem, wanted, rows, some, self.deadline)
             found["candidates"] = opening
-        room = DomainRoom(
+        domain = DomainRoom(
             domain=values,
             name=called(wanted.tree, values),
             holds=holds,
@@ -280,7 +283,7 @@ class _Rooms:
             text="",
             **found,
         )
-        return room.model_copy(update={"text": _in_words(wanted, room)})
+        return domain.model_copy(update={"text": _in_words(wanted, domain)})
 
     def _others(self, wanted: Wanted, leaves: range, empty: int) -> tuple[str, ...]:
         """Return the pods that Kueue did not place, where a domain would have more without them."""

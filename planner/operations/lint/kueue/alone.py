@@ -19,28 +19,32 @@ JOB: Final = f"{NAMESPACE}/{ASKS}"
 """The workload that waits."""
 
 
-def queue_alone(  # noqa: PLR0913, PLR0917 - what an example is made of
+def flavor_of(name: str, topology: str = "", labels: Mapping[str, str] | None = None) -> Object:
+    """Return a ResourceFlavor, perhaps with a topology and the labels of its nodes."""
+    return objects.resource_flavor(name, labels, topology, created=NOON)
+
+
+def queue_alone(
     queue: str,
-    flavor: str,
-    topology: str,
+    flavor: Object,
     pods: Sequence[objects.PodSet],
     more: Sequence[Object] = (),
-    labels: Mapping[str, str] | None = None,
-    *,
-    cohort: str = "",
     quota: objects.Quota | None = None,
 ) -> Object:
     """Return a dump of a queue and a workload, with quota for just what the workload asks for.
 
-    ``quota`` is that of each resource, if it is another one.
+    ``quota`` is that of each resource, if it is another one. Where ``more`` has a Cohort, the queue
+    is in it.
     """
     needed = Counter[str]()
     for one in pods:
         needed.update({resource: n * one.count for resource, n in one.requests.items()})
-    quotas = {flavor: {name: quota or objects.Quota(amount) for name, amount in needed.items()}}
+    amounts = {name: quota or objects.Quota(amount) for name, amount in needed.items()}
+    quotas = {flavor["metadata"]["name"]: amounts}
+    cohort = next((one["metadata"]["name"] for one in more if one["kind"] == "Cohort"), "")
     return listed(
         [
-            objects.resource_flavor(flavor, labels, topology, created=NOON),
+            flavor,
             *more,
             objects.cluster_queue(queue, cohort, quotas, objects.Policies(), created=NOON),
             objects.local_queue(NAMESPACE, queue, queue, created=NOON),

@@ -58,8 +58,6 @@ def borrower_and_lender(facts: Facts) -> Iterator[Finding]:
             "KL-01",
             [q for q in borrowers if facts.anywhere(facts.can_borrow, q)],
             [q for q in _from_any(facts, active) if facts.anywhere(facts.nominal, q)],
-            "{borrowers} may preempt while borrowing (borrowWithinCohort), and {lenders} may take "
-            "its quota back from any priority (reclaimWithinCohort: Any).",
         )
 
 
@@ -69,14 +67,8 @@ def fair_queues(facts: Facts) -> Iterator[Finding]:
         return
     for tree in facts.trees.values():
         active = facts.active(tree)
-        yield from _between(
-            facts,
-            "KL-02",
-            [q for q in active if facts.reclaims(q)],
-            _from_any(facts, active),
-            "{borrowers} preempts by shares, and so does {lenders}, from any priority "
-            "(reclaimWithinCohort: Any): each is the less unfair one in turn.",
-        )
+        reclaiming = [q for q in active if facts.reclaims(q)]
+        yield from _between(facts, "KL-02", reclaiming, _from_any(facts, active))
 
 
 def _from_any(facts: Facts, queues: Sequence[int]) -> list[int]:
@@ -84,7 +76,7 @@ def _from_any(facts: Facts, queues: Sequence[int]) -> list[int]:
 
 
 def _between(
-    facts: Facts, code: str, borrowers: Sequence[int], lenders: Sequence[int], reason: str
+    facts: Facts, code: str, borrowers: Sequence[int], lenders: Sequence[int]
 ) -> Iterator[Finding]:
     """Yield the finding for ClusterQueues of a tree, shown by the first pair that does it."""
     cure = policies(map(facts.snapshot.queue_name, lenders), reclaimWithinCohort="LowerPriority")
@@ -106,9 +98,10 @@ def _between(
         finding(
             code,
             facts.names((borrower, lender, *everybody)),
-            reason.format(borrowers=facts.name(borrower), lenders=facts.name(lender)),
-            f"reclaimWithinCohort: LowerPriority in {name_some(facts.names(lenders), 1)}",
             search.ping_pong(world, jobs, cure),
+            borrower=facts.name(borrower),
+            lender=facts.name(lender),
+            lenders=name_some(facts.names(lenders), 1),
         )
         for borrower, lender, world, jobs in islice(in_pairs, MAX_TRIALS)
     )
@@ -188,9 +181,11 @@ def _found(case: _Case, kept: Sequence[Pending]) -> Iterator[Finding]:
         finding(
             "KL-19",
             [*queues, *(f"workload/{key}" for key in keys)],
-            f"workload/{one.key}{more} {why}. Its turn never comes, as long as nothing changes.",
-            f"queueingStrategy: BestEffortFIFO in {' and '.join(queues)}, or a smaller {ahead}",
             _example(case, one),
+            name=f"workload/{one.key}{more}",
+            why=why,
+            queues=" and ".join(queues),
+            ahead=ahead,
         )
         for one in wanting
     )

@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 from planner.dump import kueue as objects
 from planner.dump import listed
 from planner.operations.lint.kueue.absent import CHECK, COHORT, FLAVOR, QUEUE, Absent
-from planner.operations.lint.kueue.alone import JOB, queue_alone, unless_cured
+from planner.operations.lint.kueue.alone import JOB, flavor_of, queue_alone, unless_cured
 from planner.operations.lint.kueue.search import decided
-from planner.operations.lint.kueue.world import NOON, Facts, Object
+from planner.operations.lint.kueue.world import NOON, Facts, Object, spec_of
 from planner.operations.lint.lint import Example, Finding, finding
 from planner.quantity import UNLIMITED, format_units, is_bytes, is_milli
 from planner.quota.kueue.tree import NO_PARENT, Node
@@ -36,18 +36,17 @@ def misspelt(facts: Facts) -> Iterator[Finding]:
     """KL-23: a name that nothing has, where something of its kind is called almost so."""
     for one in facts.absent:
         if one.meant:
-            yield from _absent("KL-23", facts, one, one.meant)
+            yield from _absent("KL-23", facts, one)
 
 
 def not_in_the_input(facts: Facts) -> Iterator[Finding]:
     """KL-24: a name that nothing in the input has; what it names may stand elsewhere."""
     for one in facts.absent:
         if not one.meant:
-            hint = f"check {one.object} along, or create it where there is none"
-            yield from _absent("KL-24", facts, one, hint)
+            yield from _absent("KL-24", facts, one)
 
 
-def _absent(code: str, facts: Facts, one: Absent, hint: str) -> Iterator[Finding]:
+def _absent(code: str, facts: Facts, one: Absent) -> Iterator[Finding]:
     first, *others = one.named_by
     more = f" (and {len(others):,} more)" if others else ""
     whole = {FLAVOR: facts.whole.resource_flavors, CHECK: facts.whole.admission_checks}
@@ -61,10 +60,12 @@ def _absent(code: str, facts: Facts, one: Absent, hint: str) -> Iterator[Finding
     yield from finding(
         code,
         (one.object, *one.named_by),
-        f"{first}{more} names {one.object}, which is not in the input{taken}. Where it does not "
-        f"exist, {fate}.",
-        hint,
         _unreachable_quota(one) if first.startswith(COHORT) else _without_it(one),
+        name=f"{first}{more}",
+        object=one.object,
+        taken=taken,
+        fate=fate,
+        meant=one.meant,
     )
 
 
@@ -73,7 +74,7 @@ def _without_it(one: Absent) -> Example | None:
     name = one.named_by[0].rpartition("/")[2] if one.kind != QUEUE else one.name
     flavor = one.name if one.kind == FLAVOR else "example"
     check = objects.admission_check(one.name, created=NOON)
-    whole = queue_alone(name, flavor, "", _PODS, [check] if one.kind == CHECK else [])
+    whole = queue_alone(name, flavor_of(flavor), _PODS, [check] if one.kind == CHECK else [])
     for item in whole["items"]:
         if one.kind == CHECK and item["kind"] == "ClusterQueue":
             checks = {"admissionChecks": [{"name": one.name}]}
@@ -88,12 +89,10 @@ def _unreachable_quota(one: Absent) -> Example | None:
     found, cured = (
         queue_alone(
             "example",
-            own,
-            "",
+            flavor_of(own),
             _PODS,
             [objects.cohort(name, quotas={flavor: {"cpu": objects.Quota(_CORE)}}, created=NOON)],
-            cohort=name,
-            quota=objects.Quota(0),
+            objects.Quota(0),
         )
         for flavor in (one.name, own)
     )
@@ -119,15 +118,8 @@ def refused_limits(facts: Facts) -> Iterator[Finding]:
                 hint = "a lendingLimit of at most the nominalQuota"
             else:
                 continue
-            name, place = _name(node), tree.frs[fr]
-            yield from finding(
-                "KL-25",
-                [name],
-                f"{name} {why} ({place.resource} in flavor {place.flavor}). Kueue refuses that; "
-                "where it is stored all the same, the limit does nothing.",
-                f"{hint}, in {name}",
-                _idle_limits(facts, at, fr),
-            )
+            name, place, example = _name(node), tree.frs[fr], _idle_limits(facts, at, fr)
+            yield from finding("KL-25", [name], example, name=name, why=why, place=place, hint=hint)
             break
 
 
@@ -144,11 +136,12 @@ def _idle_limits(facts: Facts, at: int, fr: int) -> Example | None:
 
     def dump(quota: objects.Quota) -> Object:
         if node.is_queue:
-            cohort = facts.snapshot.queues[at].spec.cohort_name
-            return queue_alone(node.name, flavor, "", pods, cohort=cohort, quota=quota)
+            whole = queue_alone(node.name, flavor_of(flavor), pods, quota=quota)
+            if cohort := facts.snapshot.queues[at].spec.cohort_name:
+                spec_of([node.name], cohortName=cohort)(whole["items"])
+            return whole
         owner = objects.cohort(node.name, quotas={flavor: {resource: quota}}, created=NOON)
-        none = objects.Quota(0)
-        return queue_alone("example", flavor, "", pods, [owner], cohort=node.name, quota=none)
+        return queue_alone("example", flavor_of(flavor), pods, [owner], objects.Quota(0))
 
     limited = dump(objects.Quota(*given))
     found = decided(limited, JOB)
@@ -215,14 +208,15 @@ def _different(resource: str, small: _Amount, large: _Amount) -> Iterator[Findin
         (objects.PodSet(1, {resource: small.units + 1}),),
     )
     little, enough = (
-        queue_alone("example", small.flavor, "", pods, quota=objects.Quota(units))
+        queue_alone("example", flavor_of(small.flavor), pods, quota=objects.Quota(units))
         for units in (small.units, large.units)
     )
     yield from finding(
         "KL-27",
         names,
-        f"{small.in_words(resource)} of {resource}, and {large.in_words(resource)}, in one tree: "
-        "one of the two lacks a suffix, or has one too many.",
-        f"the same unit in {' and '.join(dict.fromkeys(names))}",
         unless_cured(little, enough, f"a quota of {format_units(large.units, resource)}"),
+        small=small.in_words(resource),
+        large=large.in_words(resource),
+        resource=resource,
+        names=" and ".join(dict.fromkeys(names)),
     )

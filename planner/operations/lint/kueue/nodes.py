@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from planner.dump import kueue as objects
 from planner.errors import InputError, did_you_mean
-from planner.operations.lint.kueue.alone import JOB, admits, queue_alone, unless_cured
+from planner.operations.lint.kueue.alone import JOB, admits, flavor_of, queue_alone, unless_cured
 from planner.operations.lint.kueue.world import NOON, Facts, Object
 from planner.operations.lint.lint import Example, Finding, finding
 from planner.quantity import UNLIMITED, format_units, plural
@@ -60,13 +60,13 @@ def never_any_room(facts: Facts) -> Iterator[Finding]:
         if found is not None:
             kept.setdefault(shape, (found, []))[1].append(workload.key)
     for (queue, _), (found, keys) in kept.items():
-        level = found.tree.levels[found.wanted.aim.level]
+        more = f" (and {len(keys) - 1:,} more)" if len(keys) > 1 else ""
         yield from finding(
             "KL-20",
             [f"workload/{keys[0]}", facts.name(queue), f"topology/{found.tree.topology}"],
-            found.in_words(keys),
-            f"fewer or smaller pods, preferred instead of required, or more room in one {level}",
             found.example(snapshot.queue_name(queue)),
+            name=f"workload/{keys[0]}{more}",
+            **found.words(),
         )
 
 
@@ -78,21 +78,20 @@ class _TooMuch(Struct, frozen=True):
     rank: int
     most: int
 
-    def in_words(self, keys: Sequence[str]) -> str:
-        """Say which workloads ask for what, and for how much there is room at most."""
-        wanted, level = self.wanted, self.tree.levels[self.wanted.aim.level]
-        more = f" (and {len(keys) - 1:,} more)" if len(keys) > 1 else ""
+    def words(self) -> dict[str, str]:
+        """Return what is asked for in one domain, and for how much there is room at most."""
+        wanted = self.wanted
         unit = f"slices of {wanted.aim.size} pods" if wanted.aim.size > 1 else "pods"
         each, beside = _each(wanted.workers), ""
         if wanted.leader is not None:
             each += f", and a leader of {_each(wanted.leader)},"
             beside = " beside the leader"
-        closest = ",".join(self.tree.values[wanted.aim.level][self.rank])
-        return (
-            f"workload/{keys[0]}{more} requires {wanted.slices:,} {unit} of {each} in one "
-            f"{level}; even with nobody there the largest, {closest}, has room for "
-            f"{self.most:,}{beside}: it is never admitted, and nobody is preempted for it."
-        )
+        return {
+            "wanted": f"{wanted.slices:,} {unit} of {each}",
+            "level": self.tree.levels[wanted.aim.level],
+            "closest": ",".join(self.tree.values[wanted.aim.level][self.rank]),
+            "room": f"{self.most:,}{beside}",
+        }
 
     def example(self, queue: str) -> Example | None:
         """Return an example with the closest domain alone, in which only larger nodes would do."""
@@ -114,7 +113,7 @@ class _TooMuch(Struct, frozen=True):
             large.append(objects.node(name, labels, amounts | whole, created=NOON))
         known = objects.topology(tree.topology, tree.levels, created=NOON)
         found, cured = (
-            queue_alone(queue, tree.flavor, tree.topology, pods, [known, *nodes])
+            queue_alone(queue, flavor_of(tree.flavor, tree.topology), pods, [known, *nodes])
             for nodes in (small, large)
         )
         return unless_cured(found, cured, "larger nodes")
@@ -184,15 +183,18 @@ def without_labels(facts: Facts) -> Iterator[Finding]:
         for labels in (own, full):
             kept = {key: labels[key] for key in (*tree.levels, *wanted) if key in labels}
             more = [known, objects.node(name, kept, amounts, created=NOON)]
-            dumps.append(queue_alone(queues[0], flavor, tree.topology, [pods], more, wanted))
+            labelled = flavor_of(flavor, tree.topology, wanted)
+            dumps.append(queue_alone(queues[0], labelled, [pods], more))
         others = f" (and {len(lacking) - 1:,} more)" if len(lacking) > 1 else ""
         yield from finding(
             "KL-21",
             [f"resourceflavor/{flavor}", *(f"node/{one}" for one in [*lacking][:MOST_NAMED])],
-            f"node/{name}{others} has the labels of resourceflavor/{flavor}, but not {level} of "
-            f"topology/{tree.topology}: Kueue places nothing there, whatever the quota says.",
-            f"the label {level} on node/{name}",
             unless_cured(dumps[0], dumps[1], "all labels"),
+            name=f"node/{name}",
+            others=others,
+            flavor=f"resourceflavor/{flavor}",
+            level=level,
+            topology=f"topology/{tree.topology}",
         )
 
 
@@ -209,15 +211,17 @@ def without_topology(facts: Facts) -> Iterator[Finding]:
             continue
         pods = objects.PodSet(1, {"cpu": 1})
         found, cured = (
-            queue_alone(queues[0].name, flavor.name, name, [pods]) for name in (missing, "")
+            queue_alone(queues[0].name, flavor_of(flavor.name, name), [pods])
+            for name in (missing, "")
         )
         yield from finding(
             "KL-22",
             [f"resourceflavor/{flavor.name}", *(f"clusterqueue/{one.name}" for one in queues)],
-            f"resourceflavor/{flavor.name} names topology/{missing}, which does not exist: "
-            "every ClusterQueue with this flavor is inactive, and admits nothing.",
-            did_you_mean(missing, known) or f"create topology/{missing}, or take topologyName away",
             unless_cured(found, cured, "no topologyName"),
+            flavor=f"resourceflavor/{flavor.name}",
+            missing=missing,
+            hint=did_you_mean(missing, known)
+            or f"create topology/{missing}, or take topologyName away",
         )
 
 
@@ -308,9 +312,9 @@ class _Excess(NamedTuple):
 
         def dump(amount: int) -> Object:
             node = objects.node("all", labels, {self.resource: amount, PODS: 1}, created=NOON)
-            wanted = flavor.spec.node_labels
             topology = name if levels else ""
-            return queue_alone("example", flavor.name, topology, pods, [*more, node], wanted)
+            labelled = flavor_of(flavor.name, topology, flavor.spec.node_labels)
+            return queue_alone("example", labelled, pods, [*more, node])
 
         found = dump(self.held)
         if levels:
@@ -326,17 +330,21 @@ class _Excess(NamedTuple):
 def _beyond_the_nodes(facts: Facts, found: _Excess, owners: Iterable[str]) -> Iterator[Finding]:
     names = [f"resourceflavor/{one}" for one in found.flavors]
     total, held = (format_units(n, found.resource) for n in (found.total, found.held))
-    have = "has" if found.nodes == 1 else "have"
     fate = "Kueue admits more, and its pods wait for nodes that are not there"
     if found.flavors[0] in facts.state.topology_of:
         fate = "Kueue finds no place for more, however much quota is free"
     yield from finding(
         "KL-26",
         [*names, *owners],
-        f"All quota of {found.resource} in {' and '.join(names)} is {total}, and "
-        f"{plural(found.nodes, 'node')} with the labels of {names[0]} {have} {held}: {fate}.",
-        "less quota, or more nodes, unless an autoscaler adds them",
         found.example(facts),
+        resource=found.resource,
+        flavors=" and ".join(names),
+        flavor=names[0],
+        nodes=plural(found.nodes, "node"),
+        have="has" if found.nodes == 1 else "have",
+        total=total,
+        held=held,
+        fate=fate,
     )
 
 

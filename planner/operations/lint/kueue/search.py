@@ -14,7 +14,16 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from planner.operations.lint.kueue.world import LEAST, MOST, Change, Facts, Job, World, read_example
+from planner.operations.lint.kueue.world import (
+    LEAST,
+    MOST,
+    Change,
+    Cure,
+    Facts,
+    Job,
+    World,
+    read_example,
+)
 from planner.operations.lint.lint import Example
 from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.decision import decide
@@ -141,35 +150,32 @@ def _tries(asks: Job, differences: Iterable[int]) -> list[Job]:
     return [replace(asks, priority=one) for one in priorities if LEAST <= one <= MOST]
 
 
-def grid(  # noqa: PLR0913 - what an example is made of
-    world: World, asks: int, runs: int, priority: int = 0, *, beyond: bool = False, boost: str = ""
-) -> Grid:
+def grid(world: World, asks: int, runs: int, priority: int = 0, *, beyond: bool = False) -> Grid:
     """Yield a workload that runs in one ClusterQueue and one that asks in another, smallest first.
 
-    ``beyond`` leaves out requests within the nominal quota; ``boost`` is for the one that asks.
+    ``beyond`` leaves out requests within the nominal quota.
     """
     nominal = world.facts.nominal(asks, world.fr) if beyond else 0
     for running, asked in sorted(product(sizes(world, runs), sizes(world, asks)), key=sum):
         if asked > nominal:
             yield (
                 (Job(RUNS, runs, running, priority, minute=_CREATED),),
-                Job(ASKS, asks, asked, priority, running=False, boost=boost),
+                Job(ASKS, asks, asked, priority, running=False),
             )
 
 
-def denied(  # noqa: PLR0913 - what an example is made of
+def denied(
     world: World,
     jobs: Grid,
-    cure: Change,
-    words: str,
+    cure: Cure,
     *,
     differences: Sequence[int] = (-1, 0, 1),
     helps: Callable[[Decided], bool] = lambda cured: bool(cured.targets),
 ) -> Example | None:
     """Find a workload that neither preempts nor fits at any priority, but would after a cure.
 
-    ``cure`` is the change that helps, ``words`` describe it after "with"; ``differences`` are how
-    much higher the priorities to try are than that of the workloads that run.
+    ``cure`` is what helps; ``differences`` are how much higher the priorities to try are than that
+    of the workloads that run.
     """
     for runs, asks in jobs:
         tries = _tries(asks, differences)
@@ -177,18 +183,18 @@ def denied(  # noqa: PLR0913 - what an example is made of
         if any(one.targets or one.mode == "Fit" for one in answers):
             continue
         for one in reversed(tries):
-            cured = decided(world.dump((*runs, one), cure), one.key)
+            cured = decided(world.dump((*runs, one), cure.change), one.key)
             if helps(cured):
                 always = ", whatever its priority" if len(tries) > 1 else ""
                 shows = (
                     f"{one.key} finds nobody to preempt{always}",
-                    f"with {words} it {cured.in_words}",
+                    f"with {cure.words} it {cured.in_words}",
                 )
                 return Example(state=world.dump((*runs, one)), pending=one.key, shows=shows)
     return None
 
 
-def idle(world: World, jobs: Grid, without: Change, words: str) -> Example | None:
+def idle(world: World, jobs: Grid, off: Cure) -> Example | None:
     """Find an example in which a setting changes nothing, if it changes nothing in any tried.
 
     In it the asking workload does not fit. One in which it preempts somebody all the same is
@@ -201,10 +207,13 @@ def idle(world: World, jobs: Grid, without: Change, words: str) -> Example | Non
         for one in _tries(asks, (1, 0, -1)):
             dump = world.dump((*runs, one))
             found = decided(dump, one.key)
-            if found != decided(world.dump((*runs, one), without), one.key):
+            if found != decided(world.dump((*runs, one), off.change), one.key):
                 return None
             if found.mode != "Fit":
-                shows = (f"{one.key} {found.in_words}", f"with {words} it {found.in_words}, too")
+                shows = (
+                    f"{one.key} {found.in_words}",
+                    f"with {off.words} it {found.in_words}, too",
+                )
                 example = Example(state=dump, pending=one.key, shows=shows)
                 shown.insert(0 if found.targets else len(shown), example)
     return shown[0] if shown else None

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 
+from msgspec.structs import replace
+
 from planner.operations.lint.kueue.search import (
     ASKS,
     MAX_OTHERS,
@@ -19,7 +21,7 @@ from planner.operations.lint.kueue.search import (
     worlds,
 )
 from planner.operations.lint.kueue.world import (
-    Change,
+    Cure,
     Facts,
     Job,
     Object,
@@ -31,75 +33,36 @@ from planner.operations.lint.kueue.world import (
 )
 from planner.operations.lint.lint import Example, Finding, finding
 from planner.quantity import NANO
-from planner.state.kueue_workload import BOOST_ANNOTATION
 
+Show = Callable[[Facts, Sequence[int]], Example | None]
+"""Makes the example of a group of similar ClusterQueues."""
 _BELOW_ROOT = 2
 """Nodes on the path of a ClusterQueue whose cohort has no parent."""
 
 
-def _each_group(  # noqa: PLR0913, PLR0917 - all of a finding
-    facts: Facts,
-    code: str,
-    queues: Iterable[int],
-    show: Callable[[Facts, Sequence[int]], Example | None],
-    reason: str,
-    hint: str,
-    **words: object,
+def _each_group(
+    facts: Facts, code: str, queues: Iterable[int], show: Show, **words: object
 ) -> Iterator[Finding]:
-    """Yield the findings of the groups of similar ClusterQueues for which there is an example.
-
-    In ``reason`` and ``hint``, ``{name}`` is what the group is called, ``{threshold}`` its
-    maxPriorityThreshold, and other fields come from ``words``.
-    """
+    """Yield the findings of the groups of similar ClusterQueues for which there is an example."""
     for group in facts.similar(queues):
-        words |= {"name": facts.called(group), "threshold": facts.threshold(group[0], 0)}
-        said = reason.format_map(words), hint.format_map(words)
-        yield from finding(code, facts.names(group), *said, show(facts, group))
+        yield from finding(
+            code,
+            facts.names(group),
+            show(facts, group),
+            name=facts.called(group),
+            threshold=facts.threshold(group[0], 0),
+            lowest=facts.lowest,
+            highest=facts.highest,
+            **words,
+        )
 
 
-def never_reclaims(facts: Facts) -> Iterator[Finding]:
-    """KL-03: others may borrow quota of a ClusterQueue that may not take it back."""
-    closed = [q for q in facts.queues if not facts.reclaims(q) and not facts.borrows_by_force(q)]
-    yield from _each_group(
-        facts,
-        "KL-03",
-        [queue for queue in closed if facts.anywhere(facts.lends, queue)],
-        partial(_first, field="reclaimWithinCohort", cure="LowerPriority"),
-        "Others can borrow quota of {name}, whose reclaimWithinCohort is Never: it gets its own "
-        "quota back only when they finish.",
-        "reclaimWithinCohort: LowerPriority or Any in {name}, or lendingLimit: 0",
-    )
-
-
-def refused(facts: Facts) -> Iterator[Finding]:
-    """KL-04: Kueue's webhook accepts borrowWithinCohort only beside reclaimWithinCohort."""
-    yield from _each_group(
-        facts,
-        "KL-04",
-        [q for q in facts.queues if facts.borrows_by_force(q) and not facts.reclaims(q)],
-        partial(_first, field="reclaimWithinCohort", cure="LowerPriority"),
-        "{name} has borrowWithinCohort with reclaimWithinCohort: Never. Kueue refuses that; where "
-        "it is stored all the same, nobody in the cohort is ever preempted.",
-        "reclaimWithinCohort: LowerPriority in {name}, or no borrowWithinCohort",
-    )
-
-
-def threshold_below_all(facts: Facts) -> Iterator[Finding]:
-    """KL-05: maxPriorityThreshold spares priorities above it while borrowing, and all are above."""
-    if facts.fair or not facts.priorities:
-        return
-    lowest = facts.priorities[0]
-    cure = {"policy": "LowerPriority", "maxPriorityThreshold": lowest}
-    field = "borrowWithinCohort"
-    yield from _each_group(
-        facts,
-        "KL-05",
-        [queue for queue in facts.forceful if facts.threshold(queue, lowest) < lowest],
-        partial(_first, field=field, cure=cure, priority=inside(lowest), beyond=True),
-        "borrowWithinCohort of {name} spares priorities above {threshold}, and {lowest} is the "
-        "lowest there is: it preempts nobody while borrowing.",
-        "maxPriorityThreshold of at least {lowest} in {name}",
-        lowest=lowest,
+def _of_groups(
+    code: str, holds: Callable[[Facts, int], object], show: Show
+) -> Callable[[Facts], Iterator[Finding]]:
+    """Return the rule that finds active ClusterQueues of which something holds."""
+    return lambda facts: _each_group(
+        facts, code, [queue for queue in facts.queues if holds(facts, queue)], show
     )
 
 
@@ -124,7 +87,7 @@ def one_priority(facts: Facts) -> Iterator[Finding]:
             and (facts.policies(queue).reclaim_within_cohort == "LowerPriority") == reclaim
         ]
         example = _found(
-            denied(world, grid(world, queue, runs, runs_with), lower, words, differences=(0,))
+            denied(world, grid(world, queue, runs, runs_with), Cure(lower, words), differences=(0,))
             for queue in group[:MAX_SIMILAR]
             for world, runs in worlds(
                 facts, queue, [queue] * within + facts.active_others(queue) * reclaim
@@ -135,27 +98,11 @@ def one_priority(facts: Facts) -> Iterator[Finding]:
             yield from finding(
                 "KL-06",
                 facts.names(group),
-                f"{' and '.join(fields)} of {facts.called(group)}: LowerPriority. All workloads "
-                f"and priority classes have priority {priority}, so nobody is lower.",
-                "a WorkloadPriorityClass of another value, or a policy that heeds no priority",
                 example,
+                fields=" and ".join(fields),
+                name=facts.called(group),
+                priority=priority,
             )
-
-
-def nothing_to_reclaim(facts: Facts) -> Iterator[Finding]:
-    """KL-07: without nominal quota and borrowWithinCohort, there is nothing to reclaim."""
-    path = facts.snapshot.tree.path
-    poor = [q for q in facts.queues if facts.reclaims(q) and not facts.borrows_by_force(q)]
-    poor = [q for q in poor if len(path(q)) == _BELOW_ROOT and not facts.anywhere(facts.nominal, q)]
-    yield from _each_group(
-        facts,
-        "KL-07",
-        () if facts.fair else poor,
-        partial(_first, field="borrowWithinCohort", cure={"policy": "LowerPriority"}),
-        "All nominal quotas of {name} are 0: what it uses is borrowed, there is nothing of its "
-        "own to reclaim, and it may not preempt while borrowing.",
-        "nominal quota, or borrowWithinCohort: LowerPriority, in {name}",
-    )
 
 
 def inactive_borrower(facts: Facts) -> Iterator[Finding]:
@@ -176,43 +123,15 @@ def inactive_borrower(facts: Facts) -> Iterator[Finding]:
             continue
         others = [one for one in facts.active_others(queue) if facts.reclaims(one)]
         name, own = facts.name(queue), snapshot.queue_name(queue)
-        cure = each_queue(activate, [own])
+        cure = Cure(each_queue(activate, [own]), f"{name} active")
         example = _found(
-            denied(world, grid(world, other, inactive), cure, f"{name} active")
+            denied(world, grid(world, other, inactive), cure)
             for other in others[:MAX_OTHERS]
             for world, inactive in worlds(facts, other, [queue])
         )
         yield from finding(
-            "KL-08",
-            facts.names((queue, *others)),
-            f"{name} is inactive ({snapshot.inactive[own]}) and uses more than its nominal "
-            "quota: its workloads are no candidates for anybody.",
-            f"make {name} active again, or drain it (stopPolicy: HoldAndDrain)",
-            example,
+            "KL-08", facts.names((queue, *others)), example, name=name, why=snapshot.inactive[own]
         )
-
-
-def weight_zero(facts: Facts) -> Iterator[Finding]:
-    """KL-09: a borrowing queue of weight 0 has an infinite share, and preempts nobody."""
-    nodes = facts.snapshot.tree.nodes
-
-    def show(facts: Facts, group: Sequence[int]) -> Example | None:
-        queue, words = group[0], f"weight 1 in {facts.called(group)}"
-        cure = spec_of([nodes[queue].name], fairSharing={"weight": "1"})
-        return _found(
-            denied(world, grid(world, queue, other, beyond=True), cure, words)
-            for world, other in worlds(facts, queue, facts.active_others(queue))
-        )
-
-    yield from _each_group(
-        facts,
-        "KL-09",
-        [q for q in facts.queues if facts.fair and facts.reclaims(q) and not nodes[q].weight_nano],
-        show,
-        "{name} has weight 0: once it borrows, its share is infinite. It then preempts nobody, and "
-        "is the first to be preempted.",
-        "a weight above 0 in {name}",
-    )
 
 
 def no_quota(facts: Facts) -> Iterator[Finding]:
@@ -225,16 +144,8 @@ def no_quota(facts: Facts) -> Iterator[Finding]:
         for resource in covered - reached:
             empty.setdefault(resource, []).append(queue)
     for resource, queues in sorted(empty.items()):
-        yield from _each_group(
-            facts,
-            "KL-10",
-            queues,
-            partial(_unreachable, resource=resource),
-            "{name} covers {resource}, with a nominal quota of 0 and nothing to borrow: whoever "
-            "asks for it waits for ever, and preemption is not tried.",
-            "nominal quota for {resource} in {name} or its cohort",
-            resource=resource,
-        )
+        show = partial(_unreachable, resource=resource)
+        yield from _each_group(facts, "KL-10", queues, show, resource=resource)
 
 
 def _unreachable(facts: Facts, group: Sequence[int], resource: str) -> Example | None:
@@ -247,31 +158,31 @@ def _unreachable(facts: Facts, group: Sequence[int], resource: str) -> Example |
         row["nominalQuota"] = "1G"
 
     jobs: Grid = iter([((), Job(ASKS, queue, world.unit, running=False))])
-    cure = each_queue(enough, [facts.snapshot.queue_name(queue)])
-    return denied(world, jobs, cure, "nominal quota", helps=lambda cured: cured.mode == "Fit")
+    cure = Cure(each_queue(enough, [facts.snapshot.queue_name(queue)]), "nominal quota")
+    return denied(world, jobs, cure, helps=lambda cured: cured.mode == "Fit")
 
 
 def _found(examples: Iterable[Example | None]) -> Example | None:
     return next(filter(None, examples), None)
 
 
-def _first(  # noqa: PLR0913 - what an example is made of
+def _first(
     facts: Facts,
     group: Sequence[int],
     field: str,
     cure: Object | str,
-    priority: int = 0,
-    *,
-    beyond: bool = False,
+    jobs: Callable[[World, int, int], Grid] = grid,
 ) -> Example | None:
     """Find an example in which another policy would help, of the first few ClusterQueues."""
     policy = cure if isinstance(cure, str) else " ".join(map(str, cure.values()))
     return _found(
         denied(
             world,
-            grid(world, queue, other, priority, beyond=beyond),
-            policies([facts.snapshot.queue_name(queue)], **{field: cure}),
-            f"{field} {policy} in {facts.name(queue)}",
+            jobs(world, queue, other),
+            Cure(
+                policies([facts.snapshot.queue_name(queue)], **{field: cure}),
+                f"{field} {policy} in {facts.name(queue)}",
+            ),
         )
         for queue in group[:MAX_SIMILAR]
         for world, other in worlds(facts, queue, facts.active_others(queue))
@@ -287,48 +198,20 @@ def alone_in_cohort(facts: Facts) -> Iterator[Finding]:
     lonely = [q for q in facts.queues if facts.reclaims(q) and not facts.others(q)]
     for queue in filter(facts.knows_others, lonely):
         name = facts.name(queue)
-        off = policies([facts.snapshot.queue_name(queue)], **_NO_RECLAIM)
+        change = policies([facts.snapshot.queue_name(queue)], **_NO_RECLAIM)
+        off = Cure(change, f"no reclaimWithinCohort in {name}")
         cohort = facts.snapshot.queues[queue].spec.cohort_name
         where = f"is the only ClusterQueue of cohort {cohort}" if cohort else "has no cohort"
-        yield from finding(
-            "KL-11",
-            (name,),
-            f"{name} {where}: reclaimWithinCohort and borrowWithinCohort concern nobody.",
-            f"a cohort that others are in, too, or both at Never in {name}",
-            _unchanged(facts, queue, [queue], off, f"no reclaimWithinCohort in {name}"),
-        )
+        example = _unchanged(facts, queue, [queue], off)
+        yield from finding("KL-11", (name,), example, name=name, where=where)
 
 
 def fair_sharing_ignores_borrow(facts: Facts) -> Iterator[Finding]:
     """KL-12: under fair sharing, shares decide on preemption while borrowing."""
-    group = facts.forceful if facts.fair else []
-    example = _found(
-        _without(facts, [queue], "borrowWithinCohort", _NO_BORROW) for queue in group[:MAX_SIMILAR]
-    )
-    if example is not None:
-        name = facts.called(group)
-        yield from finding(
-            "KL-12",
-            facts.names(group),
-            f"{name} has borrowWithinCohort, and fair sharing is on: shares decide who is "
-            "preempted while borrowing, and maxPriorityThreshold protects nobody.",
-            f"no borrowWithinCohort in {name}",
-            example,
-        )
-
-
-def cannot_borrow(facts: Facts) -> Iterator[Finding]:
-    """KL-13: preemption while borrowing, where limits leave nothing to borrow."""
-    forceful = [] if facts.fair else [q for q in facts.forceful if facts.others(q)]
-    yield from _each_group(
-        facts,
-        "KL-13",
-        [q for q in forceful if facts.knows_others(q) and not facts.anywhere(facts.can_borrow, q)],
-        partial(_without, field="borrowWithinCohort", off=_NO_BORROW),
-        "{name} has borrowWithinCohort, but can borrow nothing: its borrowingLimit is 0, or nobody "
-        "lends.",
-        "a borrowingLimit above 0, or no borrowWithinCohort, in {name}",
-    )
+    group = [q for q in facts.queues if facts.fair and facts.forceful(q)]
+    if group:
+        example = _found(_without_borrowing(facts, [queue]) for queue in group[:MAX_SIMILAR])
+        yield from finding("KL-12", facts.names(group), example, name=facts.called(group))
 
 
 def nobody_borrows(facts: Facts) -> Iterator[Finding]:
@@ -338,56 +221,30 @@ def nobody_borrows(facts: Facts) -> Iterator[Finding]:
         borrowers = Counter(fr for queue, fr in pairs if facts.can_borrow(queue, fr))
         known = [q for q in facts.active(tree) if facts.knows_others(q) and len(tree) > 1]
         reclaiming = [queue for queue in known if facts.reclaims(queue)]
-        yield from _each_group(
-            facts,
-            "KL-14",
-            [
-                queue
-                for queue in reclaiming
-                if all(borrowers[fr] == facts.can_borrow(queue, fr) for fr in facts.frs(queue))
-            ],
-            partial(_without, field="reclaimWithinCohort", off=_NO_RECLAIM),
-            "{name} may reclaim, but borrowing and lending limits keep every other queue of its "
-            "cohort within its nominal quota: there is nobody to reclaim from.",
-            "a borrowingLimit above 0 for others, or reclaimWithinCohort: Never in {name}",
-        )
-
-
-def threshold_above_all(facts: Facts) -> Iterator[Finding]:
-    """KL-15: a threshold that no priority is above, so that it spares nobody."""
-    if facts.fair or not facts.priorities:
-        return
-    highest = facts.priorities[-1]
-    off = {"borrowWithinCohort": {"policy": "LowerPriority"}}
-    yield from _each_group(
-        facts,
-        "KL-15",
-        [q for q in facts.forceful if facts.threshold(q, highest - 1) >= highest],
-        partial(_without, field="maxPriorityThreshold", off=off, priority=inside(highest)),
-        "maxPriorityThreshold of {name} is {threshold}, and the highest priority is {highest}: it "
-        "spares nobody.",
-        "a threshold below {highest}, or none, in {name}",
-        highest=highest,
-    )
+        nobody_else = [
+            queue
+            for queue in reclaiming
+            if all(borrowers[fr] == facts.can_borrow(queue, fr) for fr in facts.frs(queue))
+        ]
+        show = partial(_without, field="reclaimWithinCohort", off=_NO_RECLAIM)
+        yield from _each_group(facts, "KL-14", nobody_else, show)
 
 
 def weights_without_fair_sharing(facts: Facts) -> Iterator[Finding]:
     """KL-16: weights count under fair sharing only."""
-    tree, off = facts.snapshot.tree, without("spec", "fairSharing")
+    tree, off = facts.snapshot.tree, Cure(without("spec", "fairSharing"), "all weights 1")
     for queues in () if facts.fair or not facts.tells_of_shares else facts.trees.values():
         above = {node for queue in queues for node in tree.path(queue)}
         weighted = sorted(node for node in above if tree.nodes[node].weight_nano != NANO)
         active = facts.active(queues if weighted else ())
         example = _found(
-            _unchanged(facts, q, [o for o in active if o != q] or [q], off, "all weights 1")
+            _unchanged(facts, q, [o for o in active if o != q] or [q], off)
             for q in active[:MAX_SIMILAR]
         )
         kinds = {True: "clusterqueue", False: "cohort"}
         yield from finding(
             "KL-16",
             [f"{kinds[tree.nodes[n].is_queue]}/{tree.nodes[n].name}" for n in weighted],
-            "Weights for fair sharing are set, and Kueue's Configuration does not turn it on.",
-            "fairSharing in the Configuration, or no weights",
             example,
         )
 
@@ -397,19 +254,12 @@ def nobody_reclaims(facts: Facts) -> Iterator[Finding]:
     shared = [queue for queue in facts.queues if facts.active_others(queue)]
     if not facts.fair or any(map(facts.reclaims, facts.queues)):
         return
-    off = without("fairSharing")
+    off = Cure(without("fairSharing"), "fair sharing off")
     example = _found(
-        _unchanged(facts, queue, facts.others(queue), off, "fair sharing off")
-        for queue in shared[:MAX_SIMILAR]
+        _unchanged(facts, queue, facts.others(queue), off) for queue in shared[:MAX_SIMILAR]
     )
-    yield from finding(
-        "KL-17",
-        ("configmap/kueue-manager-config", *facts.names(shared)),
-        "Fair sharing is on, and reclaimWithinCohort is Never everywhere: its strategies "
-        "never preempt anybody, shares only order admissions.",
-        "reclaimWithinCohort: LowerPriority or Any where shares are to be restored",
-        example,
-    )
+    objects = ("configmap/kueue-manager-config", *facts.names(shared))
+    yield from finding("KL-17", objects, example)
 
 
 def boosts_without_gate(facts: Facts) -> Iterator[Finding]:
@@ -419,20 +269,17 @@ def boosts_without_gate(facts: Facts) -> Iterator[Finding]:
     marked = columns.key[state.workloads.unfinished & (columns.boost != 0)].tolist()
     if not (marked and facts.is_configured) or state.configuration.gate("PriorityBoost"):
         return
-    off = without("metadata", "annotations")
+    off = Cure(without("metadata", "annotations"), "no annotation")
     example = _found(
-        idle(world, grid(world, queue, queue, boost="1000"), off, "no annotation")
+        idle(world, _boosted(grid(world, queue, queue)), off)
         for queue in facts.queues[:MAX_SIMILAR]
         for world, _ in worlds(facts, queue, [queue])
     )
-    yield from finding(
-        "KL-18",
-        [f"workload/{key}" for key in marked],
-        f"The annotation {BOOST_ANNOTATION} is set, and the feature gate PriorityBoost is off: "
-        "Kueue does not read it.",
-        "featureGates: {PriorityBoost: true} in the Configuration",
-        example,
-    )
+    yield from finding("KL-18", [f"workload/{key}" for key in marked], example)
+
+
+def _boosted(jobs: Grid) -> Grid:
+    return ((runs, replace(asks, boost="1000")) for runs, asks in jobs)
 
 
 def _without(
@@ -441,12 +288,12 @@ def _without(
     """Find an example in which policies of a ClusterQueue change nothing in its cohort."""
     queue = group[0]
     change = policies([facts.snapshot.queue_name(queue)], **off)
-    words = f"no {field} in {facts.name(queue)}"
-    return _unchanged(facts, queue, facts.others(queue), change, words, priority)
+    cure = Cure(change, f"no {field} in {facts.name(queue)}")
+    return _unchanged(facts, queue, facts.others(queue), cure, priority)
 
 
-def _unchanged(  # noqa: PLR0913, PLR0917 - what an example is made of
-    facts: Facts, queue: int, others: Iterable[int], off: Change, words: str, priority: int = 0
+def _unchanged(
+    facts: Facts, queue: int, others: Iterable[int], off: Cure, priority: int = 0
 ) -> Example | None:
     """Find an example in which ``off`` changes nothing, with others running or the queue's own."""
     return _found(
@@ -454,7 +301,96 @@ def _unchanged(  # noqa: PLR0913, PLR0917 - what an example is made of
             world,
             chain.from_iterable(grid(world, queue, one, priority) for one in (other, queue)),
             off,
-            words,
         )
         for world, other in worlds(facts, queue, facts.active(others))
     )
+
+
+def _weighted(facts: Facts, group: Sequence[int]) -> Example | None:
+    """Find an example in which another weight than 0 would help."""
+    queue = group[0]
+    change = spec_of([facts.snapshot.queue_name(queue)], fairSharing={"weight": "1"})
+    cure = Cure(change, f"weight 1 in {facts.called(group)}")
+    return _found(
+        denied(world, grid(world, queue, other, beyond=True), cure)
+        for world, other in worlds(facts, queue, facts.active_others(queue))
+    )
+
+
+def _with_threshold(facts: Facts, group: Sequence[int]) -> Example | None:
+    """Find an example in which a threshold that is not below all priorities would help."""
+    lowest = facts.lowest
+    cure = {"policy": "LowerPriority", "maxPriorityThreshold": lowest}
+    jobs = partial(grid, priority=inside(lowest), beyond=True)
+    return _first(facts, group, "borrowWithinCohort", cure, jobs)
+
+
+def _without_threshold(facts: Facts, group: Sequence[int]) -> Example | None:
+    off = {"borrowWithinCohort": {"policy": "LowerPriority"}}
+    return _without(facts, group, "maxPriorityThreshold", off, inside(facts.highest))
+
+
+_reclaiming = partial(_first, field="reclaimWithinCohort", cure="LowerPriority")
+_borrowing = partial(_first, field="borrowWithinCohort", cure={"policy": "LowerPriority"})
+_without_borrowing = partial(_without, field="borrowWithinCohort", off=_NO_BORROW)
+
+never_reclaims = _of_groups(
+    "KL-03",
+    lambda facts, queue: (
+        not (facts.reclaims(queue) or facts.borrows_by_force(queue))
+        and facts.anywhere(facts.lends, queue)
+    ),
+    _reclaiming,
+)
+refused = _of_groups(
+    "KL-04",
+    lambda facts, queue: facts.borrows_by_force(queue) and not facts.reclaims(queue),
+    _reclaiming,
+)
+threshold_below_all = _of_groups(
+    "KL-05",
+    lambda facts, queue: (
+        not facts.fair
+        and facts.priorities
+        and facts.forceful(queue)
+        and facts.threshold(queue, facts.lowest) < facts.lowest
+    ),
+    _with_threshold,
+)
+nothing_to_reclaim = _of_groups(
+    "KL-07",
+    lambda facts, queue: (
+        not (facts.fair or facts.borrows_by_force(queue) or facts.anywhere(facts.nominal, queue))
+        and facts.reclaims(queue)
+        and len(facts.snapshot.tree.path(queue)) == _BELOW_ROOT
+    ),
+    _borrowing,
+)
+weight_zero = _of_groups(
+    "KL-09",
+    lambda facts, queue: (
+        facts.fair and facts.reclaims(queue) and not facts.snapshot.tree.nodes[queue].weight_nano
+    ),
+    _weighted,
+)
+cannot_borrow = _of_groups(
+    "KL-13",
+    lambda facts, queue: (
+        not facts.fair
+        and facts.forceful(queue)
+        and facts.others(queue)
+        and facts.knows_others(queue)
+        and not facts.anywhere(facts.can_borrow, queue)
+    ),
+    _without_borrowing,
+)
+threshold_above_all = _of_groups(
+    "KL-15",
+    lambda facts, queue: (
+        not facts.fair
+        and facts.priorities
+        and facts.forceful(queue)
+        and facts.threshold(queue, facts.highest - 1) >= facts.highest
+    ),
+    _without_threshold,
+)

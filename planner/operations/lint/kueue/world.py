@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, reduce
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -99,6 +99,16 @@ class Facts(Struct, frozen=True, dict=True):
         used = effective_priorities(state.workloads.columns, state.configuration)
         return sorted({*named, *used[state.workloads.unfinished].tolist()})
 
+    @property
+    def lowest(self) -> int:
+        """The lowest priority there is; 0 if there is none."""
+        return self.priorities[0] if self.priorities else 0
+
+    @property
+    def highest(self) -> int:
+        """The highest priority there is; 0 if there is none."""
+        return self.priorities[-1] if self.priorities else 0
+
     def active(self, queues: Iterable[int]) -> list[int]:
         """Return the ClusterQueues among ``queues`` that take part in scheduling."""
         return [queue for queue in queues if self.snapshot.is_active(queue)]
@@ -125,10 +135,9 @@ class Facts(Struct, frozen=True, dict=True):
         policies = own.within_cluster_queue, own.reclaim_within_cohort, borrow.policy
         return "LowerPriority" in policies
 
-    @cached_property
-    def forceful(self) -> Sequence[int]:
-        """The active ClusterQueues that may preempt others while they borrow."""
-        return [q for q in self.queues if self.borrows_by_force(q) and self.reclaims(q)]
+    def forceful(self, queue: int) -> bool:
+        """Say whether a ClusterQueue may preempt others while it borrows."""
+        return self.borrows_by_force(queue) and self.reclaims(queue)
 
     def threshold(self, queue: int, otherwise: int) -> int:
         """Return the highest priority that a ClusterQueue may preempt while it borrows."""
@@ -210,6 +219,14 @@ class Facts(Struct, frozen=True, dict=True):
 Object = objects.Object
 Change = Callable[[list[Object]], None]
 """A function that changes the objects of a dump before it is read."""
+
+
+class Cure(NamedTuple):
+    """A change of a dump, and the words for it, to stand after "with"."""
+
+    change: Change
+    words: str
+
 
 NAMESPACE: Final = "example"
 LEAST: Final = -(2**31)

@@ -51,11 +51,8 @@ def nothing_guaranteed(facts: Facts) -> Iterator[Finding]:
         finding(
             "YL-01",
             map(name, leaves),
-            f"Nothing is guaranteed to {name(leaf)} or above it: its asks never preempt "
-            "anybody, whatever their priority, and its own allocations are always over their "
-            "guaranteed.",
-            f"resources.guaranteed in {name(leaf)} or a queue above it",
             denied(facts, leaf, _guarantee_all, "all of it guaranteed to its queue"),
+            leaf=name(leaf),
         )
         for leaf in leaves
     )
@@ -75,10 +72,8 @@ def switched_off(facts: Facts) -> Iterator[Finding]:
         finding(
             "YL-02",
             (f"partition/{facts.partition.name}", *map(name, leaves)),
-            f"preemption.enabled is false in partition {facts.partition.name}: what is "
-            "guaranteed to its queues is never taken back.",
-            "preemption.enabled: true, or no guaranteed resources",
             denied(facts, leaf, switch_on, "preemption.enabled: true"),
+            partition=facts.partition.name,
         )
         for leaf in leaves
     )
@@ -97,17 +92,19 @@ def fenced_in(facts: Facts) -> Iterator[Finding]:
         inside = [one for one in walk(fence) if one.is_leaf and one is not leaf]
         if any(not one.properties.disabled for one in inside):
             continue
-        who = "all other leaves are disabled" if inside else "no other leaf is"
+        who, mine, whom = "no other leaf is", name(leaf), "it"
+        if inside:
+            who = "all other leaves are disabled"
+        why = f"Asks of {mine} preempt below {name(fence)} only, and {who} there"
+        if not inside and fence.parent is None:
+            why, whom = "All other leaves are disabled", mine
         yield from finding(
             "YL-03",
             map(name, (leaf, fence)),
-            f"Asks of {name(leaf)} preempt below {name(fence)} only, and {who} there: what "
-            "is guaranteed to it is never taken back."
-            if inside or fence.parent is not None
-            else f"All other leaves are disabled: what is guaranteed to {name(leaf)} is never "
-            "taken back.",
-            f"preemption.policy: fence higher up than {name(fence)}, or nowhere",
             denied(facts, leaf, without_property(PREEMPTION_POLICY), "no preemption.policy"),
+            why=why,
+            whom=whom,
+            fence=name(fence),
         )
 
 
@@ -129,11 +126,11 @@ def guaranteed_beyond_max(facts: Facts) -> Iterator[Finding]:
         yield from finding(
             "YL-04",
             (name(leaf),),
-            f"{name(leaf)} is guaranteed {given} of {facts.type} and limited to {most}: what is "
-            "beyond that it never gets. YuniKorn refuses such a file where both stand in one "
-            "queue.",
-            f"max of at least the guaranteed in {name(leaf)} and the queues above it",
             _shown(worlds, no_max, "no max"),
+            leaf=name(leaf),
+            given=given,
+            most=most,
+            type=facts.type,
         )
 
 
@@ -160,11 +157,11 @@ def beyond_nodes(facts: Facts) -> Iterator[Finding]:
             yield from finding(
                 "YL-05",
                 map(name, leaves),
-                f"The queues are guaranteed {amount_of(facts, total)} of {facts.type}, and the "
-                f"nodes have {amount_of(facts, capacity)}: where all use what is theirs, nobody "
-                f"is over, and {name(leaf)} waits.",
-                "guaranteed resources that add up to what the nodes have",
                 _shown([world], with_all, "nodes that have it all"),
+                total=amount_of(facts, total),
+                type=facts.type,
+                capacity=amount_of(facts, capacity),
+                leaf=name(leaf),
             )
             return
 
@@ -226,10 +223,7 @@ def _guarantee_all(value: Object) -> None:
     of_leaf(application["queueName"], lambda queue: queue.update(resources=resources))(value)
 
 
-_POLICIES = {
-    PREEMPTION_POLICY: {DEFAULT, DISABLED, FENCE},
-    PRIORITY_POLICY: {DEFAULT, FENCE},
-}
+_POLICIES = {PREEMPTION_POLICY: {DEFAULT, DISABLED, FENCE}, PRIORITY_POLICY: {DEFAULT, FENCE}}
 
 
 def prefix_of_another(facts: Facts) -> Iterator[Finding]:
@@ -245,14 +239,12 @@ def prefix_of_another(facts: Facts) -> Iterator[Finding]:
                 yield from finding(
                     "YL-06",
                     (name(other), name(leaf)),
-                    f"The path of {name(leaf)} begins with that of {name(other)}: the core takes "
-                    f"{name(other)} for a queue above it, and asks of {name(leaf)} preempt there "
-                    "although no more is used than is guaranteed.",
-                    f"another name for {name(other)}",
                     world.example(
                         f"asks preempts {', '.join(before.victims)}, which uses what is guaranteed",
                         "with another name it finds nobody to preempt",
                     ),
+                    leaf=name(leaf),
+                    other=name(other),
                 )
 
 
@@ -261,13 +253,9 @@ def unreadable(facts: Facts) -> Iterator[Finding]:
     for path, config in facts.written.items():
         for key, value in config.properties.items():
             if why := _unreadable(key, value):
-                yield from finding(
-                    "YL-07",
-                    (name(path),),
-                    f'{key} of {name(path)} is "{value}", which is {why}: it counts as absent.',
-                    f"a value that is {_EXPECTED[key]}",
-                    _idle(facts, path, key),
-                )
+                queue, example, expected = name(path), _idle(facts, path, key), _EXPECTED[key]
+                words = {"key": key, "value": value, "why": why, "expected": expected}
+                yield from finding("YL-07", (queue,), example, queue=queue, **words)
 
 
 def opted_out(facts: Facts) -> Iterator[Finding]:
@@ -291,13 +279,11 @@ def opted_out(facts: Facts) -> Iterator[Finding]:
                 yield from finding(
                     "YL-08",
                     map(name, owners),
-                    "Some allocations opted out of preemption (allow-preemption: false). That "
-                    "only puts them last: where nobody else will do, they are preempted.",
-                    f"preemption.policy: disabled in {name(queue)} protects all of it",
                     world.example(
                         f"asks preempts {', '.join(before.victims)}, which opted out",
                         f"with preemption.policy disabled in {name(queue)} it finds nobody",
                     ),
+                    queue=name(queue),
                 )
                 return
 
@@ -309,14 +295,8 @@ def quota_delay_alone(facts: Facts) -> Iterator[Finding]:
     key = QUOTA_PREEMPTION_DELAY
     paths = [path for path, one in facts.written.items() if key in one.properties]
     if paths:
-        yield from finding(
-            "YL-09",
-            map(name, paths),
-            f"{key} is set, and preemption.quotapreemptionenabled is not "
-            f"true in partition {facts.partition.name}: a lowered max preempts nobody.",
-            "preemption.quotapreemptionenabled: true",
-            _idle(facts, paths[0], key),
-        )
+        example, partition = _idle(facts, paths[0], key), facts.partition.name
+        yield from finding("YL-09", map(name, paths), example, key=key, partition=partition)
 
 
 def never_preempts(facts: Facts) -> Iterator[Finding]:
@@ -337,14 +317,16 @@ def never_preempts(facts: Facts) -> Iterator[Finding]:
             hint, said = "a leaf for it", "and the core looks at asks in leaves only"
         others = [one for one in facts.others(leaf) if leaf not in one.lineage][:MAX_OTHERS]
         worlds = (World(facts, leaf, wanted, over_guaranteed(facts, one, wanted)) for one in others)
-        asked = f"{amount_of(facts, wanted)} of {facts.type}"
         yield from finding(
             "YL-10",
             (name(leaf), *asks),
-            f"{plural(len(asks), 'ask')} for {asked} in {name(leaf)}, {said}: such an ask preempts "
-            "nobody, however little is used there.",
-            f"smaller asks, or {hint}",
             _shown(worlds, cure, hint),
+            asks=plural(len(asks), "ask"),
+            amount=amount_of(facts, wanted),
+            type=facts.type,
+            leaf=name(leaf),
+            said=said,
+            hint=hint,
         )
 
 
@@ -381,11 +363,11 @@ def waits_for_ever(facts: Facts) -> Iterator[Finding]:
             yield from finding(
                 "YL-11",
                 (name(leaf), *(f"ask/{ask.pod or ask.allocation_key}" for ask in asks)),
-                f"The core counts {plural(group.waiting, 'placeholder')} of group "
-                f"{group.task_group_name} of {application.application_id} that are not there, and "
-                f"{plural(len(asks), 'ask')} of the group wait for them for ever.",
-                "the application submitted anew",
                 _shown([World(facts, leaf, wanted, (), (of_a_gang,))], timed_out, "none left"),
+                placeholders=plural(group.waiting, "placeholder"),
+                group=group,
+                application=application,
+                asks=plural(len(asks), "ask"),
             )
 
 
@@ -417,10 +399,13 @@ def restart_changes(facts: Facts) -> Iterator[Finding]:
             yield from finding(
                 "YL-12",
                 (name(path), f"{kind}/{who}"),
-                f"For {kind} {who} in {name(path)}, {force} of {facts.type} is in force, and by "
-                f"queues.yaml {file}, which holds once the core starts anew.",
-                "another limit in queues.yaml, or a restart",
                 world.example(*does) if now.fits != then.fits else None,
+                kind=kind,
+                who=who,
+                queue=name(path),
+                force=force,
+                type=facts.type,
+                file=file,
             )
 
 
