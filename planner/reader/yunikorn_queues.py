@@ -26,9 +26,11 @@ from planner.state.base import Bool, Schema
 from planner.state.yunikorn import (
     DEFAULT_PARTITION,
     DRAINING,
+    MAX_COUNT,
     ROOT,
     InForce,
     InstanceExtra,
+    NotNegative,
     Partition,
     PartitionConfig,
     PreemptionSwitches,
@@ -77,10 +79,10 @@ class DumpedQueue(InForce):
     is_leaf: Bool = False
     is_managed: Bool = True
     properties: dict[str, str] = Field(default_factory=dict)
-    max_resource: Resource = Field(default_factory=dict)
-    guaranteed_resource: Resource = Field(default_factory=dict)
+    max_resource: NotNegative = Field(default_factory=dict)
+    guaranteed_resource: NotNegative = Field(default_factory=dict)
     allocated_resource: Resource = Field(default_factory=dict)
-    max_running_apps: int = Field(default=0, ge=0)
+    max_running_apps: int = Field(default=0, ge=0, le=MAX_COUNT)
     running_apps: int = 0
     allocating_accepted_apps: Names = ()
     status: str = ""

@@ -161,8 +161,11 @@ def _read_priority(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
 Resource = dict[str, Int64]
 """A sparse resource: a type that is absent is not the same as a type with value 0."""
 
-Held = dict[str, Annotated[Int64, Field(ge=0)]]
-"""What a pod asks for or holds: its requests, which no API server takes below 0."""
+NotNegative = dict[str, Annotated[Int64, Field(ge=0)]]
+"""A resource of which no amount is below 0.
+
+So are the requests of a pod, of which no API server takes others, and the quotas of queues.yaml.
+"""
 
 Quantities = Annotated[
     Resource,
@@ -178,10 +181,11 @@ Text = Annotated[str, BeforeValidator(_text), WithJsonSchema({"type": "string"})
 Switch = Annotated[Bool, BeforeValidator(_read_switch), WithJsonSchema({"type": "boolean"})]
 """A switch of queues.yaml."""
 
+MAX_COUNT: Final = 2**64 - 1
 Count = Annotated[
     int,
     BeforeValidator(_read_count),
-    Field(strict=True, ge=0, le=2**64 - 1),
+    Field(strict=True, ge=0, le=MAX_COUNT),
     WithJsonSchema({"type": "integer", "minimum": 0}),
 ]
 """A number of queues.yaml, of 64 bits without a sign."""
@@ -313,7 +317,7 @@ class Claim(KubernetesObject):
     """What an ask and an allocation have in common."""
 
     allocation_key: str
-    resource: Held = Field(
+    resource: NotNegative = Field(
         default_factory=dict, validation_alias=AliasChoices("resource", "resourcePerAlloc")
     )
     priority: Priority = 0

@@ -18,6 +18,7 @@ from tests.reader.yunikorn_dumps import (
     dump,
     folder_of,
     pod,
+    queue,
     priority_class,
     state_of,
 )
@@ -206,6 +207,21 @@ def test_no_pod_holds_less_than_nothing() -> None:
     error = error_of(lambda: state_of(running(allocation("a", resource={"vcore": -1}))))
     assert "applications[0].allocations[0].resource.vcore: " in str(error)
     told(error.expected)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("maxResource.vcore", {"vcore": -1}),
+        ("guaranteedResource.memory", {"vcore": 1, "memory": -1}),
+        ("maxRunningApps", 2**64),
+        ("maxRunningApps", -1),
+    ],
+)
+def test_no_queue_has_a_quota_that_queues_yaml_cannot_say(field: str, value: object) -> None:
+    given = {field.partition(".")[0]: value}
+    error = error_of(lambda: state_of(dump(queues=[queue("root", queue("root.batch", **given))])))
+    assert f"queues[0].children[0].{field}: " in str(error)
 
 
 @pytest.mark.parametrize("double", [SPARED, pod("team-a/p", "u1")])

@@ -17,6 +17,7 @@ from planner.plan.base import Record
 from planner.quantity import format_quantity, parse_quantity
 from planner.quota.kueue.assignment import Assignment
 from planner.reader.kueue_release import GateRefused
+from planner.reader.yunikorn_queues import DumpedQueue
 from planner.state.kueue import State, of_kueue
 from planner.state.yunikorn import YuniKornState
 from tests.conftest import ROOT, examples
@@ -79,6 +80,15 @@ def test_any_object(model: type[BaseModel], data: st.DataObject) -> None:
     event("made" if whole else "contradicts itself")
     if whole is not None:
         assert_read_back(whole)
+
+
+@settings(examples(30), suppress_health_check=SLOW)
+@given(data=st.data())
+def test_any_queue_of_a_dump_of_yunikorn(data: st.DataObject) -> None:
+    """As queues.yaml would say it, which is how a state keeps it."""
+    whole = made(DumpedQueue, data.draw(objects(DumpedQueue)))
+    if isinstance(whole, DumpedQueue):
+        assert_read_back(whole.config())
 
 
 @pytest.mark.parametrize("path", STATES, ids=lambda path: path.stem)
