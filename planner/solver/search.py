@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -165,9 +165,8 @@ class Search:
             known = self.known_value(measure) if measure else None
             if objective is not None and known is not None:
                 formulation.builder.add(objective <= known - 1)
-            hint = {index: self.incumbent[k] for k, index in take.items()} if self.incumbent else {}
             while True:
-                result = run(formulation.builder, objective, self.deadline, hint, effort)
+                result = run(formulation.builder, objective, self.deadline, self.hint(take), effort)
                 if not result.solution:
                     return result
                 found = [0] * len(self.classes)
@@ -244,6 +243,15 @@ class Search:
             different.append((Linear(dict.fromkeys(none, 1)), 1))
         possible = [(row, least) for row, least in different if builder.bounds(row)[1] >= least]
         builder.any_of(builder.witnesses(possible))
+
+    def hint(self, take: Mapping[int, int]) -> Mapping[int, int] | None:
+        """Return how many the incumbent takes of each class, by the variables of the model.
+
+        ``None`` where there is none, or a subclass wants the solver to start without a hint.
+        """
+        if self.incumbent is None:
+            return None
+        return {index: self.incumbent[k] for k, index in take.items()}
 
 
 def bind(search: Search, profile: Profile) -> None:
