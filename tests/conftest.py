@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,13 @@ and benchmarks. Without the wings the rest passes.
 collect_ignore = [] if all((ROOT / "planner" / wing).is_dir() for wing in WINGS) else list(OF_WINGS)
 ABSENT = "no recorded answers"
 """How the reason begins for which a test is skipped where they are not."""
+LONG = (
+    *("operations/steer/test_live.py", "operations/cli/test_mcp.py"),
+    *("operations/serve/test_service.py", "operations/batch/test_kills.py"),
+    *("operations/batch/test_cluster.py", "solver/test_determinism.py", "cli/test_kills.py"),
+    *("fuzz/test_fuzz.py", "fuzz/test_nasty.py", "test_distribution.py"),
+)
+"""Files of few tests that take long, most of them by waiting: begun last, they would end alone."""
 TEST_ALL = bool(os.environ.get("PLANNER_TEST_ALL"))
 """Whether all recorded answers and random cases are tried, and not only a good sample."""
 
@@ -87,6 +95,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Read the flag."""
     told.updating = config.getoption(told.UPDATE)
+    config.option.loadscopereorder = False  # of pytest-xdist, which has no eye for how long
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let several processes begin with the long files, and of the others with the most tests."""
+    if not hasattr(config, "workerinput"):
+        return
+    many = Counter(item.path for item in items)
+    long = {ROOT / "tests" / name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: (long.get(item.path, len(LONG)), -many[item.path]))
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from click.testing import CliRunner
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from planner.cli.main import COMMANDS
+from planner.cli.main import COMMANDS, main
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -105,13 +106,14 @@ def test_wheel_is_the_product_and_nothing_else(built: Distribution) -> None:
     assert others == {"planner/py.typed", "planner/operations/steer/kueue/manifests.yaml", *pages}
 
 
-def test_the_man_page_has_all_that_help_says(built: Distribution, tmp_path: Path) -> None:
+def test_the_man_page_has_all_that_help_says(built: Distribution) -> None:
     page = built.sdist[MAN].decode()
     plain = page.replace(r"\-", "-").replace(r"\&", "").replace(r"\e", "\\")
     sections = {text.partition("\n")[0]: text for text in plain.split("\n.SH ")}
     assert len(sections) == 3 + len(COMMANDS)  # before these the head, NAME, and the program's own
     for command in ["", *COMMANDS]:
-        said = run(sys.executable, "-m", "planner", *command.split(), "--help", cwd=tmp_path)
+        words = [*command.split(), "--help"]
+        said = CliRunner().invoke(main, words, prog_name="planner").stdout
         section = sections[f"PLANNER {command.upper()}".strip()]
         assert "".join(said.split()) in "".join(section.split())
 

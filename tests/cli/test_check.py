@@ -83,16 +83,12 @@ def test_table_and_markdown_end_in_the_answer(state: Path, plan: Path) -> None:
 def test_what_does_not_hold_is_said(
     state: Path, plan: Path, where: tuple[str | int, ...], to: object, said: str
 ) -> None:
-    for style in ("plain", "table", "markdown", "json"):
-        result = call("check", state, changed(plan, *where, to=to), "--format", style)
+    forged = changed(plan, *where, to=to)
+    for style in ("table", "markdown", "plain"):
+        result = call("check", state, forged, "--format", style)
         assert result.exit_code == 1
-        if style != "json":
-            assert said in result.stdout
-    assert (
-        call("check", state, changed(plan, *where, to=to))
-        .stdout.splitlines()[-1]
-        .startswith("accepted         no ")
-    )
+        assert said in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("accepted         no ")
 
 
 FIRST = "last_resort highest_priority"

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from planner.cli.exit_code import MEANINGS, POINTER
 from planner.cli.main import COMMANDS, SECTIONS, main
-from tests.cli.running import call, environment, process, refused
+from tests.cli.running import call, environment, refused
 
 HEAVY = {"numpy", "ortools", "pandas", "pydantic", "rich", "scipy", "yaml"}
 
@@ -89,9 +89,3 @@ def test_completion_is_switched_on_as_help_says(shell: str) -> None:
     script = CliRunner().invoke(main, env=asked, prog_name="planner")
     assert script.exit_code == 0
     assert f"{shell}_complete" in script.stdout
-
-
-def test_runs_as_a_module() -> None:
-    done = process("--version")
-    assert done.returncode == 0
-    assert done.stdout.startswith("planner ")

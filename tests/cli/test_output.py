@@ -219,12 +219,11 @@ def test_a_format_that_there_is_not(tmp_path: Path, name: str) -> None:
 
 def test_an_encoding_without_rules_has_them_in_ascii(tmp_path: Path) -> None:
     file, ascii_only = write(tmp_path, cluster()), {"PYTHONIOENCODING": "ascii"}
-    for style in ("table", "markdown"):
-        words = ("solve", file, "--format", style, "--objective", "min-count")
-        done = process(*words, env=ascii_only)
-        assert done.returncode == 0
-        assert style != "table" or "\n -----" in done.stdout
-        assert "?" not in done.stdout
+    words = ("solve", file, "--format", "table", "--objective", "min-count")
+    done = process(*words, env=ascii_only)
+    assert done.returncode == 0
+    assert "\n -----" in done.stdout
+    assert "?" not in done.stdout
     missing = process("solve", tmp_path / "é…", env=ascii_only)
     told(missing.stderr)
 
@@ -234,4 +233,4 @@ def test_a_pipe_without_a_name_is_written_to() -> None:
     """As ``-o >(COMMAND)`` of a shell gives one."""
     done = process("schema", "plan", "-o", "/dev/stdout")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == process("schema", "plan").stdout
+    assert done.stdout == call("schema", "plan").stdout

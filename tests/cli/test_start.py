@@ -42,6 +42,7 @@ print(json.dumps(found), file=sys.stderr)
 
 UNUSED = {
     "jinja2",
+    "ortools.sat",
     "pandas",
     "planner.plan.front",
     "planner.plan.yunikorn",

@@ -5,7 +5,7 @@ written as admitted. Flavors are those of the reference, which recorded answers 
 sets of a step are those of the brute force.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from planner.state.kueue import State
 from tests.brute_force import Gone, Simulation
 from tests.brute_force_fair import FairSimulation
 from tests.random_trees import NOW
+from tests.solver.ping_pong import admission
 
 Json = dict[str, Any]
 Order = tuple[str, ...]
@@ -89,7 +90,8 @@ class JointTruth:
             assignment = decide(snapshot, preemptor).assignment
             for victims in legal(snapshot, preemptor, assignment):
                 if victims.isdisjoint(order):
-                    after = _after(objects, key, snapshot, preemptor, assignment, victims)
+                    admitted = admission(snapshot, preemptor, assignment)
+                    after = _after(objects, key, admitted, victims)
                     flavors = f"{earlier}{key}{assignment.model_dump_json()}"
                     self._go(after, (*order, key), gone | victims, flavors)
 
@@ -112,55 +114,16 @@ def legal(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> s
     return found | {nobody} if simulation.fits(nobody, borrowing=True) else found
 
 
-def _after(  # noqa: PLR0913, PLR0917 - a step
-    objects: Sequence[Json],
-    key: str,
-    snapshot: Snapshot,
-    preemptor: Preemptor,
-    assignment: Assignment,
-    victims: Gone,
-) -> list[Json]:
+def _after(objects: Sequence[Json], key: str, admitted: Json, victims: Gone) -> list[Json]:
     """Return the objects with the victims deleted and the preemptor admitted."""
+    reserved = {"type": "QuotaReserved", "status": "True", "lastTransitionTime": NOW}
+    status = {"admission": admitted, "conditions": [{**reserved, "reason": "QuotaReserved"}]}
     kept = []
     for item in objects:
         metadata = item.get("metadata", {})
         name = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
-        if item["kind"] == "Workload" and name in victims:
-            continue
-        if item["kind"] == "Workload" and name == key:
-            kept.append({**item, "status": _admission(snapshot, preemptor, assignment)})
-        else:
+        if item["kind"] != "Workload" or name not in {key, *victims}:
             kept.append(item)
+        elif name == key:
+            kept.append({**item, "status": status})
     return kept
-
-
-def _admission(
-    snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment
-) -> Mapping[str, Any]:
-    reserved = {
-        "type": "QuotaReserved",
-        "status": "True",
-        "reason": "QuotaReserved",
-        "lastTransitionTime": NOW,
-    }
-    pod_sets = [
-        {
-            "name": request.name,
-            "count": request.count,
-            "flavors": {resource: one.flavor for resource, one in pods.flavors.items()},
-            "resourceUsage": {
-                name: _text(name, {**request.totals, "pods": request.count}[name])
-                for name in pods.flavors
-            },
-        }
-        for request, pods in zip(preemptor.pod_sets, assignment.pod_sets, strict=True)
-    ]
-    queue = snapshot.queue_name(preemptor.queue)
-    return {
-        "admission": {"clusterQueue": queue, "podSetAssignments": pod_sets},
-        "conditions": [reserved],
-    }
-
-
-def _text(resource: str, units: int) -> str:
-    return f"{units}m" if resource == "cpu" else str(units)

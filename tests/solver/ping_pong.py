@@ -14,7 +14,7 @@ from planner.plan.kueue import Plan
 from planner.quantity import format_units
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import take_snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reader.kueue import read_kueue_objects
 from planner.state.kueue import State
 
@@ -35,6 +35,8 @@ def edited(
 ) -> Dump:
     """Return a dump in which some have gone, by their reasons, and the pending one is admitted."""
     now = state.now.isoformat()
+    snapshot = take_snapshot(state)
+    preemptor = find_preemptor(state, snapshot, pending)
     dump = deepcopy(dump)
     for item in dump["items"]:
         if item["kind"] != "Workload":
@@ -44,17 +46,17 @@ def edited(
         if key in reasons:
             status.pop("admission")
             if "Evicted" not in _true(status):
-                _set(status, "Evicted", "True", "Preempted", now)
-                _set(status, "Preempted", "True", reasons[key], now)
-            _set(status, "QuotaReserved", "False", "Pending", now)
-            _set(status, "Admitted", "False", "NoReservation", now)
+                set_condition(status, "Evicted", "True", "Preempted", now)
+                set_condition(status, "Preempted", "True", reasons[key], now)
+            set_condition(status, "QuotaReserved", "False", "Pending", now)
+            set_condition(status, "Admitted", "False", "NoReservation", now)
         elif key == pending:
-            status["admission"] = _admission(state, pending, assignment)
-            _set(status, "QuotaReserved", "True", "QuotaReserved", now)
-            _set(status, "Admitted", "True", "Admitted", now)
+            status["admission"] = admission(snapshot, preemptor, assignment)
+            set_condition(status, "QuotaReserved", "True", "QuotaReserved", now)
+            set_condition(status, "Admitted", "True", "Admitted", now)
             for kind in ("Evicted", "Preempted"):
                 if kind in _true(status):
-                    _set(status, kind, "False", "QuotaReserved", now)
+                    set_condition(status, kind, "False", "QuotaReserved", now)
     return dump
 
 
@@ -76,9 +78,8 @@ def asked(dump: Dump, now: datetime, victims: Iterable[str]) -> CascadeReplay:
     return targets_of
 
 
-def _admission(state: State, pending: str, assignment: Assignment) -> Dump:
-    snapshot = take_snapshot(state)
-    preemptor = find_preemptor(state, snapshot, pending)
+def admission(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> Dump:
+    """Return the admission of a workload whose flavors are assigned."""
     assigned = {pods.name: pods for pods in assignment.pod_sets}
     pod_sets = []
     for request in preemptor.pod_sets:
@@ -103,7 +104,8 @@ def _true(status: Dump) -> set[str]:
     return {one["type"] for one in status.get("conditions", []) if one["status"] == "True"}
 
 
-def _set(status: Dump, kind: str, value: str, reason: str, now: str) -> None:
+def set_condition(status: Dump, kind: str, value: str, reason: str, now: str) -> None:
+    """Write a condition in the place of the one of its kind."""
     kept = [one for one in status.get("conditions", []) if one["type"] != kind]
     new = {"type": kind, "status": value, "reason": reason, "lastTransitionTime": now}
     status["conditions"] = [*kept, new]

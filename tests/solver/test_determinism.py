@@ -20,11 +20,9 @@ from tests.hash_seeds import printed
 from tests.solver.test_core import crowd
 
 QUESTIONS: Final = [
-    (3, 14, False, "no-regret"),
-    (8, 10, False, "min-count"),
+    (3, 10, False, "no-regret"),
     (8, 10, False, "fewest-tenants"),
     (4, 6, True, "no-regret"),
-    (9, 6, True, "min-lost-work"),
     (11, 5, True, "min-cost"),
 ]
 """A seed for a crowd, how many each queue has, whether it shares fairly, and an objective."""
@@ -62,12 +60,10 @@ def test_the_same_answers_from_every_process() -> None:
     assert all(plan["victims"] for plan in first)
 
 
-@pytest.mark.parametrize("shared", [True, False], ids=["one state", "a state each"])
 @pytest.mark.parametrize("source", [QUICKSTART, YUNIKORN], ids=["Kueue", "YuniKorn"])
-def test_threads_do_not_disturb_one_another(
-    source: Path,
-    shared: bool,  # noqa: FBT001
-) -> None:
+def test_threads_do_not_disturb_one_another(source: Path) -> None:
+    """All ask about one state: whatever is remembered of it, or of all states, is shared."""
+
     def said(state: planner.AnyState) -> tuple[Any, ...]:
         plan = planner.solve(state, time_limit=FOR_EVER_S)
         value = plan.model_dump(mode="json")
@@ -82,8 +78,7 @@ def test_threads_do_not_disturb_one_another(
     sys.setswitchinterval(1e-5)
     try:
         with ThreadPoolExecutor(4) as pool:
-            states = (again if shared else planner.read(source) for _ in range(8))
-            answers = list(pool.map(said, states))
+            answers = list(pool.map(said, [again] * 8))
     finally:
         sys.setswitchinterval(interval)
     assert answers == [alone] * 8

@@ -31,7 +31,6 @@ from planner.state.kueue import State
 from tests import cluster
 from tests.cluster import PENDING, cohort, fair_sharing, pending, preempt, queue, running
 from tests.conftest import TEST_ALL
-from tests.random_trees import PREEMPTOR, random_instance
 from tests.solver.test_core import crowd
 from tests.told import told
 from tests.yunikorn.building import state_of
@@ -75,13 +74,6 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> Cut:
     return made
 
 
-def trees() -> Iterator[tuple[AnyState, Given]]:
-    for seed in range(300 * MANY):
-        pick = random.Random(seed).randint  # noqa: S311 - test data
-        instance = random_instance(pick, 4 + seed % 9, fair=seed % 2 == 0)
-        yield instance.state, Given(PREEMPTOR, instance.assignment, recorded=True)
-
-
 def crowds() -> Iterator[tuple[AnyState, Given]]:
     for seed in range(80 * MANY):
         state = crowd(seed, 6) if seed % 2 else crowd(seed, 4, fair_sharing())
@@ -113,7 +105,7 @@ def searched(state: AnyState, given: Given, profile: Profile) -> tuple[Search, A
     return found, solve_levels(found, profile.levels), found_some and within
 
 
-@pytest.mark.parametrize("source", [trees, crowds, asks])
+@pytest.mark.parametrize("source", [crowds, asks])
 def test_never_worse_than_the_schedulers_own(
     source: Callable[[], Iterator[tuple[AnyState, Given]]], cut: Cut
 ) -> None:

@@ -9,10 +9,10 @@ from copy import deepcopy
 from datetime import datetime, timedelta
 from typing import Any
 
-from planner.quantity import format_units
 from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.cycle.processing import Cycle, Entry
 from planner.reference.kueue.cycle.run import run_cycle
+from tests.solver.ping_pong import admission, set_condition
 
 Dump = dict[str, Any]
 START = datetime.fromisoformat("2026-01-01T13:00:00+00:00")
@@ -45,37 +45,21 @@ def _carry_out(dump: Dump, cycle: Cycle, now: str) -> None:
     for target in cycle.evicted:
         status = by_key[target.workload.key]["status"]
         status.pop("admission")
-        _set(status, "Evicted", "True", "Preempted", now)
-        _set(status, "Preempted", "True", target.reason, now)
-        _set(status, "QuotaReserved", "False", "Pending", now)
+        set_condition(status, "Evicted", "True", "Preempted", now)
+        set_condition(status, "Preempted", "True", target.reason, now)
+        set_condition(status, "QuotaReserved", "False", "Pending", now)
     for entry in cycle.entries:
         if entry.outcome == "admitted":
-            _admit(by_key[entry.preemptor.key], cycle, entry, now)
+            assert entry.assignment is not None
+            status = by_key[entry.preemptor.key].setdefault("status", {})
+            status["admission"] = admission(cycle.snapshot, entry.preemptor, entry.assignment)
+            set_condition(status, "QuotaReserved", "True", "QuotaReserved", now)
+            set_condition(status, "Evicted", "False", "QuotaReserved", now)
+            set_condition(status, "Preempted", "False", "QuotaReserved", now)
     parked = {key for keys in cycle.parked.values() for key in keys}
     for key, item in by_key.items():
         status = item.setdefault("status", {})
         if cycle.evicted:
-            _set(status, "Requeued", "True", "Requeued", now)
+            set_condition(status, "Requeued", "True", "Requeued", now)
         elif key in parked:
-            _set(status, "Requeued", "False", "Parked", now)
-
-
-def _admit(item: Dump, cycle: Cycle, entry: Entry, now: str) -> None:
-    (request,) = entry.preemptor.pod_sets
-    assert entry.assignment is not None
-    (pods,) = entry.assignment.pod_sets
-    flavors = {resource: choice.flavor for resource, choice in pods.flavors.items()}
-    usage = {name: format_units(request.totals[name], name) for name in flavors}
-    row = {"name": request.name, "count": 1, "flavors": flavors, "resourceUsage": usage}
-    queue = cycle.snapshot.queue_name(entry.preemptor.queue)
-    status = item.setdefault("status", {})
-    status["admission"] = {"clusterQueue": queue, "podSetAssignments": [row]}
-    _set(status, "QuotaReserved", "True", "QuotaReserved", now)
-    _set(status, "Evicted", "False", "QuotaReserved", now)
-    _set(status, "Preempted", "False", "QuotaReserved", now)
-
-
-def _set(status: Dump, kind: str, value: str, reason: str, now: str) -> None:
-    kept = [one for one in status.get("conditions", []) if one["type"] != kind]
-    new = {"type": kind, "status": value, "reason": reason, "lastTransitionTime": now}
-    status["conditions"] = [*kept, new]
+            set_condition(status, "Requeued", "False", "Parked", now)

@@ -139,7 +139,7 @@ class Live(NamedTuple):
             if found is not None and until(found):
                 return found
             assert time.monotonic() < end, found and found.value
-            time.sleep(0.5)
+            time.sleep(0.2)
 
     def evicted_for(self, uid: str) -> set[str]:
         """Return the Jobs that were evicted for a Workload, also those that are back."""

@@ -23,6 +23,8 @@ from tests.operations.steer.test_command import fail_safe
 pytestmark = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on PATH")
 VARIABLE = "PLANNER_TEST_KUBECONFIG"
 REAL = os.environ.get(VARIABLE)
+A_SECOND_LATER = 1.1
+"""Kueue's clock has whole seconds: after so long it shows another one."""
 CHECKPOINT = "preemption-planner.io/last-checkpoint"
 
 
@@ -52,9 +54,9 @@ def live(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Live]:
 def fill(live: Live) -> None:
     """Have two Jobs borrow all that is lent: Kueue would take ``late``, the plan ``saved``."""
     live.submit("saved", "borrower")
-    time.sleep(2)  # Kueue's clock has whole seconds
+    time.sleep(A_SECOND_LATER)
     late = live.submit("late", "borrower")
-    time.sleep(2)
+    time.sleep(A_SECOND_LATER)
     saved = live.workloads()["saved"]
     assert late.holds_quota
     stamp = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"

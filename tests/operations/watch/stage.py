@@ -1,9 +1,10 @@
 """A cluster of Kueue that goes on, told by hand: no kubectl, and a clock that is moved."""
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TypeVar
 
 import pytest
 
@@ -20,6 +21,7 @@ from planner.operations.watch.record import Line
 from tests.cluster import Object
 from tests.operations.kubectl.api_server import touch
 
+Told = TypeVar("Told", bound=Line)
 QUESTION = Question((PROFILES["min-lost-work"],), 60.0)
 TAKEN = datetime(2026, 5, 1, 13, 0, tzinfo=UTC)
 UID = "uid-pending"
@@ -127,5 +129,5 @@ def nothing() -> Sequence[WatchEvent]:
     return ()
 
 
-def of(lines: list[Line], kind: type) -> list[Line]:
+def of(lines: Iterable[Line], kind: type[Told]) -> list[Told]:
     return [one for one in lines if isinstance(one, kind)]

@@ -21,7 +21,6 @@ from planner.operations.kubectl.kueue_resource import COHORTS, WATCHED, WORKLOAD
 from planner.operations.kubectl.watch import WatchEvent
 from planner.operations.watch.kueue import live
 from planner.operations.watch.kueue.keep import Keeper, Store
-from planner.operations.watch.kueue.live import Live
 from planner.operations.watch.record import Decision, Note, Preemption
 from planner.quota.kueue.snapshot import take_snapshot
 from tests.cli.running import BIG, SMALL, call
@@ -29,7 +28,7 @@ from tests.cluster import PENDING, Object, cohort, dump_of, pending, queue, runn
 from tests.conftest import TEST_ALL
 from tests.operations.kubectl.api_server import touch
 from tests.operations.kubectl.served import versioned
-from tests.operations.watch.stage import QUESTION, TAKEN, UID, Cluster, nothing, of
+from tests.operations.watch.stage import TAKEN, UID, Cluster, nothing, of
 from tests.told import told
 
 ENDED = Answer(0, b"", "")
@@ -76,7 +75,6 @@ def test_a_victim_that_goes_already_is_no_change_of_the_decision(kueue: Cluster)
     steps = [lambda: [kueue.change(SMALL[1])]] * 3
     kueue.steps = [kueue.begin, nothing, *steps, nothing]
     (decision,) = of(kueue.run(), Decision)
-    assert isinstance(decision, Decision)
     assert set(decision.measured.victims) == set(SMALL)
     assert going.value["metadata"]["name"] == "small-1"
 
@@ -99,7 +97,6 @@ def test_a_preemption_as_the_replay_has_it(kueue: Cluster, tmp_path: Path) -> No
     """Both states are kept, and show the same to whoever compares them later."""
     kueue.steps = [kueue.begin, lambda: kueue.preempt(*SMALL), nothing, nothing]
     (line,) = of(kueue.run(Store(tmp_path)), Preemption)
-    assert isinstance(line, Preemption)
     assert (line.preemptor, line.queue, line.outcome) == (PENDING, "lender", "equal")
     assert line.evicted == line.replayed == tuple(sorted(SMALL))
     assert line.measured is not None
@@ -113,7 +110,6 @@ def test_a_preemption_as_the_replay_has_it(kueue: Cluster, tmp_path: Path) -> No
 def test_a_preemption_that_is_another(kueue: Cluster) -> None:
     kueue.steps = [kueue.begin, lambda: kueue.preempt(BIG), nothing, nothing]
     (line,) = of(kueue.run(), Preemption)
-    assert isinstance(line, Preemption)
     assert (line.outcome, line.evicted, line.measured) == ("different", (BIG,), None)
     told(line.detail)
 
@@ -146,8 +142,6 @@ def test_two_preemptors_of_one_cycle(kueue: Cluster) -> None:
         nothing,
     ]
     first, second = of(kueue.run(), Preemption)
-    assert isinstance(first, Preemption)
-    assert isinstance(second, Preemption)
     assert (first.preemptor, first.outcome) == (PENDING, "equal")
     assert (second.preemptor, second.outcome) == ("ns/second", "equal")
     assert second.evicted == theirs
@@ -163,7 +157,6 @@ def test_victims_that_do_not_show_it_any_more_are_told(kueue: Cluster) -> None:
 
     kueue.steps = [kueue.begin, at_once, nothing, nothing]
     (line,) = of(kueue.run(), Preemption)
-    assert isinstance(line, Preemption)
     assert (line.outcome, line.evicted) == ("equal", SMALL)
 
 
@@ -175,7 +168,6 @@ def test_who_was_evicted_and_admitted_again_while_nobody_watched_is_told(kueue: 
 
     kueue.steps = [kueue.begin, nothing, lost, back, *[nothing] * 4]
     (line,) = of(kueue.run(), Preemption)
-    assert isinstance(line, Preemption)
     assert (line.outcome, line.detail, line.evicted) == ("skipped", live.MISSED, SMALL)
 
 
@@ -191,7 +183,6 @@ def test_who_is_evicted_again_at_once_is_told_of_both_decisions(kueue: Cluster) 
 
     kueue.steps = [kueue.begin, twice, nothing, nothing]
     (line,) = of(kueue.run(), Preemption)
-    assert isinstance(line, Preemption)
     assert (line.outcome, line.evicted) == ("equal", SMALL)
     told(line.detail)
 
@@ -201,7 +192,6 @@ def test_clocks_of_whole_seconds(kueue: Cluster) -> None:
     moment = "2026-05-01T13:00:00Z"
     kueue.steps = [kueue.begin, lambda: kueue.preempt(*SMALL, moment=moment), nothing, nothing]
     (line,) = of(kueue.run(), Preemption)
-    assert isinstance(line, Preemption)
     assert line.outcome == "equal"
 
 
@@ -219,21 +209,20 @@ def test_a_server_that_goes_away(kueue: Cluster) -> None:
 
     kueue.steps = [kueue.begin, nothing, lost, back, *[nothing] * 60]
     lines = kueue.run()
-    notes = [one for one in lines if isinstance(one, Note)]
+    notes = of(lines, Note)
     assert [one.connected for one in notes] == [True, False, False, True]
     told([one.text.partition(": ")[2] for one in notes[1:3]])
     times = kueue.reads[1:]
     waits = [later - before for before, later in itertools.pairwise(times)]
     assert waits == sorted(waits)
     (line,) = of(lines, Preemption)
-    assert isinstance(line, Preemption)
     assert (line.outcome, line.detail, line.evicted) == ("skipped", live.MISSED, SMALL)
 
 
 def test_a_watch_that_ends_as_all_do(kueue: Cluster) -> None:
     kueue.steps = [kueue.begin, lambda: lost(ENDED), kueue.begin, nothing, nothing]
     notes = of(kueue.run(), Note)
-    assert [one.text for one in notes if isinstance(one, Note)] == ["read: 6 workloads"] * 2
+    assert [one.text for one in notes] == ["read: 6 workloads"] * 2
 
 
 FORBIDDEN = Answer(1, b"", 'Error from server (Forbidden): User "ada" cannot watch')
@@ -246,7 +235,7 @@ def test_what_may_not_be_watched(kueue: Cluster) -> None:
     ):
         kueue.steps = [partial(lost, answer)]
         with pytest.raises(InputError, match=said):
-            Live(kueue, kueue.take, how={}, question=QUESTION, tell=kueue.lines.append).run()
+            kueue.run()
     kueue.steps = [kueue.begin, lambda: lost(FORBIDDEN), nothing]
     told(str(kueue.run()[-1]))
 
@@ -293,7 +282,6 @@ def test_what_was_told_before_everything_is_read_again_is_not_lost(kueue: Cluste
 
     kueue.steps = [kueue.begin, nothing, gone_and_preempted, *[nothing] * 4]
     (line,) = of(kueue.run(), Preemption)
-    assert isinstance(line, Preemption)
     assert (line.outcome, line.evicted) == ("equal", SMALL[1:])
 
 
@@ -332,7 +320,7 @@ def test_a_kueue_without_cohorts_is_watched(kueue: Cluster) -> None:
     assert of(kueue.run(), Decision)
     kueue.steps = [lambda: [WatchEvent(WATCHED[1], "LOST", answer=missing)]]
     with pytest.raises(InputError) as caught:
-        Live(kueue, kueue.take, how={}, question=QUESTION, tell=kueue.lines.append).run()
+        kueue.run()
     told(caught.value)
 
 
@@ -376,7 +364,6 @@ def test_a_clock_that_was_set_back_before_everything_is_read_again(
     kueue.steps = [kueue.begin, nothing, nothing, lambda: kueue.preempt(*SMALL)]
     kueue.steps += [lambda: [*lost(ENDED), *kueue.begin()], nothing]
     (line,) = of(kueue.run(Store(tmp_path)), Preemption)
-    assert isinstance(line, Preemption)
     assert (line.outcome, len(kueue.reads)) == ("equal", 2)
     files = [Path(line.recording, f"{one}.json.gz") for one in ("before", "after")]
     done = call("replay", "--before", files[0], "--after", files[1], "--format", "json")
@@ -390,7 +377,7 @@ def test_what_cannot_be_read_is_read_again(kueue: Cluster) -> None:
         return [event]
 
     kueue.steps = [kueue.begin, nothing, odd, *[nothing] * 3]
-    notes = [one for one in kueue.run() if isinstance(one, Note)]
+    notes = of(kueue.run(), Note)
     assert [one.connected for one in notes] == [True, False, True]
     assert len(kueue.reads) == 2
 
@@ -447,9 +434,8 @@ def test_no_event_ends_the_watch(
     kueue.steps += [lambda: kueue.preempt(*SMALL), *[nothing] * 3]
     lines = kueue.run()
     (line,) = of(lines, Preemption)
-    assert isinstance(line, Preemption)
     assert (line.preemptor, set(line.evicted)) == (PENDING, set(SMALL))
-    notes = [one for one in lines if isinstance(one, Note)]
+    notes = of(lines, Note)
     assert notes[-1].connected
 
 
@@ -461,9 +447,8 @@ def test_a_strange_object_just_before_the_first_victim(kueue: Cluster) -> None:
 
     kueue.steps = [kueue.begin, nothing, both, *[nothing] * 4]
     lines = kueue.run()
-    assert [one.connected for one in lines if isinstance(one, Note)] == [True, False, True]
+    assert [one.connected for one in of(lines, Note)] == [True, False, True]
     (line,) = of(lines, Preemption)
-    assert isinstance(line, Preemption)
     assert set(line.evicted) == set(SMALL)
 
 
@@ -475,7 +460,7 @@ def test_streams_that_end_together_are_one_note(kueue: Cluster, answer: Answer) 
         return [WatchEvent(one, "LOST", answer=answer) for one in WATCHED]
 
     kueue.steps = [kueue.begin, nothing, *[all_lost] * 7, kueue.begin, nothing, all_lost]
-    notes = [one for one in kueue.run() if isinstance(one, Note)]
+    notes = of(kueue.run(), Note)
     assert [one.connected for one in notes] == [True, False, True, False]
 
 
@@ -512,7 +497,7 @@ def test_what_cannot_be_planned_for_is_a_note(
     monkeypatch.setattr("planner.operations.watch.kueue.live.take_snapshot", refused)
     kueue.steps = [kueue.begin, nothing, partial(change, to=True), *[nothing] * 60]
     kueue.steps += [partial(change, to=False), *[nothing] * 15]
-    notes = [one for one in kueue.run() if isinstance(one, Note)]
+    notes = of(kueue.run(), Note)
     assert [one.connected for one in notes] == [True, False, True]
     told(notes[1].text)
     waits = [later - before for before, later in itertools.pairwise(kueue.reads[1:-1])]

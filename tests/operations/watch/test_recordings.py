@@ -36,10 +36,10 @@ def test_what_cannot_be_recorded_is_told_all_the_same(kueue: Cluster, tmp_path: 
     first, second = (partial(kueue.preempt, one) for one in SMALL[:2])
     kueue.steps = [kueue.begin, first, nothing, second, nothing, mended, nothing, nothing]
     lines = kueue.run(Store(folder))
-    preemptions = [one for one in lines if isinstance(one, Preemption)]
+    preemptions = of(lines, Preemption)
     assert [bool(one.recording) for one in preemptions] == [False, False, True]
     assert [Path(one.recording).parent for one in preemptions[2:]] == [folder]
-    texts = [one.text for one in lines if isinstance(one, Note) and "read:" not in one.text]
+    texts = [one.text for one in of(lines, Note) if "read:" not in one.text]
     assert [text.partition(":")[0] for text in texts] == [
         "nothing is recorded",
         "preemptions are recorded again",
@@ -77,7 +77,6 @@ def test_a_recording_has_the_quotas_of_its_time(kueue: Cluster, tmp_path: Path) 
 
     kueue.steps = [kueue.begin, nothing, lambda: kueue.preempt(*SMALL), raised, *[nothing] * 4]
     (preemption,) = of(kueue.run(Store(tmp_path)), Preemption)
-    assert isinstance(preemption, Preemption)
     quotas = []
     for label in ("before", "after"):
         state = of_kueue(planner.read(Path(preemption.recording, f"{label}.json.gz")))
