@@ -27,7 +27,7 @@ from planner.proof.claims import Claims, Stated
 from planner.proof.question import Open, Question
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import settled
-from planner.solver.proving.program import BoxRows, integers, suggest
+from planner.solver.proving.program import BoxRows, plain, precise, suggest
 from planner.solver.start import Given, start
 from tests.conftest import TEST_ALL
 from tests.random_trees import PREEMPTOR, Instance, random_instance
@@ -134,9 +134,10 @@ def a_leaf(chance: random.Random, question: Question, box: Box) -> Step | None:
     if found is not None and found.multipliers:
         names = list(found.multipliers)
         largest = [look.row(name).largest for name in names]
+        doubles = [found.multipliers[name] for name in names]
         tried += [
             {name: m for name, m in zip(names, some, strict=True) if m > 0}
-            for some in integers([found.multipliers[name] for name in names], largest)
+            for some in [plain(doubles), *precise(doubles, largest)]
         ]
     closing = (ByRows(rows=each) for each in tried if each)
     return next((leaf for leaf in closing if question.closes(box, leaf)), None)

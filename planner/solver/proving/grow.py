@@ -7,8 +7,9 @@ checker does not find true: a leaf is written only after ``Question`` accepts it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import gcd
 from typing import Final, NamedTuple
 
@@ -29,7 +30,8 @@ from planner.solver.proving.program import (
     Entries,
     Suggestion,
     binding_rows,
-    integers,
+    plain,
+    precise,
     readable,
     suggest,
 )
@@ -532,17 +534,13 @@ def _beyond(
     return Narrowing(narrow=multipliers)
 
 
-def _whole(look: BoxRows, found: Suggestion) -> Iterator[dict[str, int]]:
-    """Yield multipliers as integers, the most readable first."""
-    names = list(found.multipliers)
-    largest = [look.row(name).largest for name in names]
-    for whole in integers([found.multipliers[name] for name in names], largest):
-        yield {name: m for name, m in zip(names, whole, strict=True) if m > 0}
-
-
 def _contradiction(look: BoxRows, found: Suggestion) -> ByRows | None:
     """Return the most readable multipliers that make rows contradict one another, if any do."""
-    for multipliers in _whole(look, found) if found.missed > 0 else ():
+    if found.missed <= 0 or not found.multipliers:
+        return None
+    doubles = [*found.multipliers.values()]
+    for whole in chain([plain(doubles)], precise(doubles, _largest(look, found))):
+        multipliers = _named(found, whole)
         if look.contradict(multipliers):
             return ByRows(rows=multipliers)
     return None
@@ -550,8 +548,17 @@ def _contradiction(look: BoxRows, found: Suggestion) -> ByRows | None:
 
 def _exact(look: BoxRows, found: Suggestion) -> dict[str, int]:
     """Return multipliers as the integers that are closest to the doubles."""
-    whole = list(_whole(look, found))
-    return whole[-1] if whole else {}
+    if not found.multipliers:
+        return {}
+    return _named(found, precise([*found.multipliers.values()], _largest(look, found))[-1])
+
+
+def _largest(look: BoxRows, found: Suggestion) -> list[int]:
+    return [look.row(name).largest for name in found.multipliers]
+
+
+def _named(found: Suggestion, whole: Sequence[int]) -> dict[str, int]:
+    return {name: m for name, m in zip(found.multipliers, whole, strict=True) if m > 0}
 
 
 def _is_narrower(look: BoxRows, multipliers: Mapping[str, int], most: float) -> bool:

@@ -419,27 +419,30 @@ _LONG: Final = 2**31
 """Amounts from this size on take more than half of the 64 bits."""
 
 
-def integers(multipliers: Sequence[float], largest: Sequence[int]) -> list[list[int]]:
-    """Return integers in about the proportions of doubles: readable ones, then precise ones.
+def plain(multipliers: Sequence[float]) -> list[int]:
+    """Return short integers in about the proportions of doubles, the largest of which is not 0."""
+    most = max(multipliers)
+    parts = [Fraction(m / most).limit_denominator(1000) for m in multipliers]
+    common = lcm(*(part.denominator for part in parts))
+    return [int(part * common) for part in parts]
+
+
+def precise(multipliers: Sequence[float], largest: Sequence[int]) -> list[list[int]]:
+    """Return integers in the proportions of doubles, of which one is not 0, the closest last.
 
     ``largest`` has the largest amount of each row.
     """
-    most = max(multipliers, default=0.0)
-    if most <= 0:
-        return []
+    most = max(multipliers)
     relative = [m / most for m in multipliers]
-    parts = [Fraction(m).limit_denominator(1000) for m in relative]
-    common = lcm(*(part.denominator for part in parts))
     # The smallest becomes 2^30: rounding then moves none by more than one part in 2^31. But sums of
     # rows stay within 64 bits, in which they are added up ten times faster: a multiplier that this
     # rounds to 0 is the noise of a linear program.
     in_all = sum(m * amount for m, amount in zip(relative, largest, strict=True))
-    precise, small = 2**30 / min(m for m in relative if m > 0), 2**61 / in_all
-    scales = [min(precise, small)]
+    closest, small = 2**30 / min(m for m in relative if m > 0), 2**61 / in_all
+    scales = [min(closest, small)]
     if max(largest) >= _LONG:  # amounts leave the multipliers few digits there
-        scales.append(min(precise, small * max(largest)))
-    rounded = [[round(m * scale) for m in relative] for scale in scales]
-    return [[int(part * common) for part in parts], *rounded]
+        scales.append(min(closest, small * max(largest)))
+    return [[round(m * scale) for m in relative] for scale in scales]
 
 
 SIZES: Final = (1, 2, 3, 4, 6, 10, 30, 100, 300, 1000)
