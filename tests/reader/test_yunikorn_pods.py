@@ -18,8 +18,8 @@ from tests.reader.yunikorn_dumps import (
     dump,
     folder_of,
     pod,
-    queue,
     priority_class,
+    queue,
     state_of,
 )
 from tests.told import told
