@@ -52,8 +52,8 @@ def refusal_of(state: State, workload: Workload, queue: ClusterQueue) -> Refusal
     rules = state.configuration.rules
     defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes, rules)
     counted = _in_units if rules.limits_in_units else dict[str, int]
-    of_container = _bounds(state.limit_ranges, namespace, "Container", counted)
-    of_pod = _bounds(state.limit_ranges, namespace, "Pod", counted)
+    least, most = _bounds(state.limit_ranges, namespace, "Container", counted)
+    least_of_pod, most_of_pod = _bounds(state.limit_ranges, namespace, "Pod", counted)
     above: list[str] = []
     outside: list[str] = []
     for position, pod_set in enumerate(workload.spec.pod_sets):
@@ -64,13 +64,15 @@ def refusal_of(state: State, workload: Workload, queue: ClusterQueue) -> Refusal
             above += _above(where, *rows, _ABOVE_LIMITS)
             both = {n: [row[n] for row in rows if n in row] for row in rows for n in row}
             low, high = ({n: end(both[n]) for n in both} for end in (min, max))
-            outside += of_container.broken_by(where, low, high)
+            outside += _above(where, high, most, _ABOVE_MAX)
+            outside += _above(where, least, low, _BELOW_MIN)
         if pod.resources is not None and defaults.pod is not None:
             found = with_defaults(pod.resources, defaults.pod)
             rows = counted(found.requests), counted(found.limits)
             above += _above(f"{path}.resources", *rows, _ABOVE_LIMITS)
         total = counted(pod_request(pod, defaults))
-        outside += of_pod.broken_by(path, total, total)
+        outside += _above(path, total, most_of_pod, _ABOVE_MAX)
+        outside += _above(path, least_of_pod, total, _BELOW_MIN)
     if above:
         return _misconfigured(f"resources validation failed: {_joined(above)}")
     if outside:
@@ -123,18 +125,6 @@ def _above(path: str, amounts: Mapping[str, int], bounds: Mapping[str, int], why
     return [f"{path}: Invalid value: {json.dumps(names, separators=(',', ':'))}: {why}"]
 
 
-class _Bounds(NamedTuple):
-    """What a LimitRange permits, per resource, as amounts are counted."""
-
-    least: Mapping[str, int]
-    most: Mapping[str, int]
-
-    def broken_by(self, path: str, low: Mapping[str, int], high: Mapping[str, int]) -> list[str]:
-        """Return the errors on amounts out of bounds; unbounded resources are not compared."""
-        above = _above(path, high, self.most, _ABOVE_MAX)
-        return above + _above(path, self.least, low, _BELOW_MIN)
-
-
 def _in_units(amounts: Mapping[str, int]) -> dict[str, int]:
     """Return amounts in Kueue's units, which are rounded up."""
     return {name: to_units(amount, name) for name, amount in amounts.items()}
@@ -145,7 +135,7 @@ def _bounds(
     namespace: str,
     kind: str,
     counted: Callable[[Mapping[str, int]], dict[str, int]],
-) -> _Bounds:
+) -> tuple[Mapping[str, int], Mapping[str, int]]:
     """Sum up the LimitRanges of a namespace: the highest minimum and the lowest maximum count.
 
     ``counted`` makes comparable numbers of amounts.
@@ -156,7 +146,7 @@ def _bounds(
     for item in (item for limits in own for item in limits if item.type == kind):
         least |= {name: max(value, least.get(name, value)) for name, value in item.min.items()}
         most |= {name: min(value, most.get(name, value)) for name, value in item.max.items()}
-    return _Bounds(counted(least), counted(most))
+    return counted(least), counted(most)
 
 
 def _containers(pod: PodSpec, path: str) -> Iterator[tuple[str, Resources]]:

@@ -47,14 +47,6 @@ class Settled:
     failed: str = ""
 
 
-class _Asked(NamedTuple):
-    """What podsets ask of nodes; ``wrong`` are those without a single flavor for it, and why."""
-
-    asks: list[Ask]
-    delayed: frozenset[str]
-    wrong: Mapping[str, str]
-
-
 class Placing:
     """Placement for one preemptor, on a copy of what is left on the nodes."""
 
@@ -97,18 +89,18 @@ class Placing:
         """
         if not self._topologies.on:
             return Settled(list(pod_sets), mode)
-        asked = self._asked(pod_sets)
-        settled = Settled(list(pod_sets), mode, delayed=asked.delayed)
-        if asked.wrong:
-            name, text = next(iter(asked.wrong.items()))
+        asks, delayed, wrong = self._asked(pod_sets)
+        settled = Settled(list(pod_sets), mode, delayed=frozenset(delayed))
+        if wrong:
+            name, text = next(iter(wrong.items()))
             settled.mode = "NoFit"
-            settled.unplaced = dict.fromkeys(asked.wrong)
+            settled.unplaced = dict.fromkeys(wrong)
             settled.failed = f"failed to assign flavors to pod set {name}: {text}"
             return settled
-        if not asked.asks:
+        if not asks:
             return settled
         if settled.mode == "Fit":
-            found = self.placer.find(asked.asks, explain=True)
+            found = self.placer.find(asks, explain=True)
             if found.fits:
                 settled.placements = found.placements
                 return settled
@@ -118,17 +110,17 @@ class Placing:
             settled.against[name] = found.against[name]
             self._turn(settled, [name], "Preempt")
         if settled.mode == "Preempt":
-            found = self.placer.find(asked.asks, empty=True, explain=True)
+            found = self.placer.find(asks, empty=True, explain=True)
             # Every fr of placed podsets is contested from here on, also where it fits in quota:
             # holders of it may be on the nodes that are needed (§3.3).
             if found.fits:
-                self._turn(settled, [ask.name for ask in asked.asks], "Preempt")
+                self._turn(settled, [ask.name for ask in asks], "Preempt")
                 return settled
             name = self._chance.pick(list(found.against))
             settled.mode = "NoFit"
             # Kueue writes no message on this failure, and a reason only where it has one already.
             if name in short or name in settled.against:
-                settled.unplaced[name] = next(one.flavor for one in asked.asks if one.name == name)
+                settled.unplaced[name] = next(one.flavor for one in asks if one.name == name)
             self._turn(settled, [name], "NoFit")
         return settled
 
@@ -146,8 +138,13 @@ class Placing:
                     }
                     settled.pod_sets[position] = pods.model_copy(update={"flavors": flavors})
 
-    def _asked(self, pod_sets: Sequence[PodSetFlavors]) -> _Asked:
-        """Return what is asked of nodes, in the order of the spec (§3.3)."""
+    def _asked(
+        self, pod_sets: Sequence[PodSetFlavors]
+    ) -> tuple[list[Ask], set[str], dict[str, str]]:
+        """Return what is asked of nodes, in the order of the spec, and what is not (§3.3).
+
+        The podsets that are placed later, and those without a single flavor for it, and why.
+        """
         workload, topologies = self._preemptor.workload, self._topologies
         done = {pods.name: pods for pods in pod_sets}
         asks: list[Ask] = []
@@ -175,7 +172,7 @@ class Placing:
                 delayed.add(spec.name)
             elif not replaced:
                 asks.append(self.ask(spec, assigned.count, flavor))
-        return _Asked(asks, frozenset(delayed), wrong)
+        return asks, delayed, wrong
 
     def _why_not_one(self, flavors: Collection[str]) -> str:
         """Say in Kueue's words why a podset has no single flavor that places pods."""
@@ -208,8 +205,8 @@ class Placing:
         return self._test(assignment) if self._topologies.on else None
 
     def _test(self, assignment: Assignment) -> PlaceTest | None:
-        asked = self._asked(assignment.pod_sets)
-        return PlaceTest(self, tuple(asked.asks)) if asked.asks and not asked.wrong else None
+        asks, _, wrong = self._asked(assignment.pod_sets)
+        return PlaceTest(self, tuple(asks)) if asks and not wrong else None
 
     def final(self, assignment: Assignment, targets: Iterable[Admitted]) -> Mapping[str, Placement]:
         """Return the places of the podsets once the targets, if any, are removed (§6.1).
