@@ -152,7 +152,7 @@ RULES: list[tuple[object, str, object, str]] = [
     (predicates.Demand, "_has_company", always, "predicates"),
     (predicates.Demand, "_is_even", always, "predicates"),
     (predicates.Demand, "_closed", frozenset(), "predicates"),
-    (predicates, "_selects", always, "predicates"),
+    (predicates, "selects", always, "predicates"),
     (quota, "_is_above", always, "quota-timing"),
     (quota, "_exceeds", never, "quota-timing"),
     (quota, "parts_of", lambda _: {}, "panic"),

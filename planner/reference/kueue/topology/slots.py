@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.quota.kueue.selector import meets_term, selects, untolerated
+from planner.quota.kueue.selector import meets_term, untolerated
 from planner.quota.kueue.topology import FlavorTree, children_of
 from planner.reference.kueue.topology.ask import Aim, Ask, Manner
 from planner.state.kueue_topology import Node
@@ -132,6 +132,7 @@ class Qualification:
     def __init__(self, tree: FlavorTree, pod: PodSpec, tolerations: Sequence[Toleration]) -> None:
         self._tree = tree
         self._pod = pod
+        self._required = pod.required_nodes
         self._tolerations = (*pod.tolerations, *tolerations)
         self.against: Sequence[str] = [
             self._why_not(node) if tree.ends_in_host else "" for node in tree.nodes
@@ -145,7 +146,8 @@ class Qualification:
         labels = node.metadata.labels
         if any(labels.get(key) != value for key, value in self._pod.node_selector.items()):
             return "nodeSelector"
-        return "" if selects(self._pod, node) else "affinity"
+        terms = self._required
+        return "" if terms is None or any(meets_term(term, node) for term in terms) else "affinity"
 
     def scores(self) -> list[int] | None:
         """Return the scores of the leaves by the pod's preferences; ``None`` if it has none.
