@@ -63,12 +63,12 @@ class Collection:
     def add(self, item: Item) -> None:
         """Check an object and keep it if its kind matters; otherwise count it."""
         name, api_version = str(item.value["kind"]), item.value.get("apiVersion")
-        refuse_other_case(item)
         if not isinstance(api_version, str) or not api_version:
             if name in _NEWEST:
                 none = api_version is None
                 problem = "has no apiVersion" if none else f"{shown(api_version)} is no apiVersion"
                 raise SchemaError(item.where, f"{_subject(name, item)}: {problem}", _NEWEST[name])
+            refuse_other_case(item)
             self.ignored[plain(name)] += 1
             return
         group, _, version = api_version.rpartition("/")
@@ -82,6 +82,7 @@ class Collection:
         elif group == "" and name == "ConfigMap":
             self._add_config_map(item)
         else:
+            refuse_other_case(item)
             if name in _INSTALLED:
                 self._note_labels(name, item)
             self.ignored[plain(f"{name}.{group}" if group else name)] += 1
