@@ -227,9 +227,7 @@ def _to_the_nanosecond(value: object, clock: int) -> int:
 
     Ages that end within the microsecond would differ.
     """
-    own = None
-    if isinstance(value, Mapping):
-        own = value.get("now" if "now" in value else "timestamp")
+    own = value.get("now", value.get("timestamp")) if isinstance(value, Mapping) else None
     if isinstance(own, int) and not isinstance(own, bool) and own - own % 1000 == clock:
         return own
     return clock
