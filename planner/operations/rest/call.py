@@ -7,14 +7,14 @@ import ssl
 import time
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from queue import Empty, SimpleQueue
-from threading import TIMEOUT_MAX, Event, Thread
+from threading import TIMEOUT_MAX
 from typing import Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from planner.errors import InputError
 from planner.reader.show import shown
 from planner.reader.source import MAX_BYTES, too_large
+from planner.solver.deadline import OutOfTime, waited_for
 
 TIMEOUT_S: Final = 120.0
 EXPECTED: Final = "such as http://localhost:9080"
@@ -65,31 +65,17 @@ class Service:
         much.
         """
         where = f"{self.url}{path}"
-        answer: SimpleQueue[Reply | BaseException] = SimpleQueue()
-        given_up = Event()
-
-        def ask() -> None:
-            try:
-                answer.put(self._ask(path, where, given_up))
-            except BaseException as error:  # noqa: BLE001 - raised again by who waits
-                answer.put(error)
-
-        # In a thread: time may also run out in the lookup of a name, or while bytes come singly.
-        Thread(target=ask, daemon=True).start()
         try:
-            said = answer.get(timeout=self._left())
-        except (Empty, TimeoutError):
-            said = TimeoutError()
-        finally:
-            given_up.set()
-        if isinstance(said, OSError | HTTPException | ValueError):
-            raise self._failed(where, said) from None
-        if isinstance(said, BaseException):
-            raise said
+            # Time may also run out in the lookup of a name, or while bytes come singly.
+            said = waited_for(lambda: self._ask(path, where), seconds=self._left())
+        except OutOfTime:
+            raise self._failed(where, TimeoutError()) from None
+        except (OSError, HTTPException, ValueError) as error:
+            raise self._failed(where, error) from None
         self._room -= len(said.data)
         return said
 
-    def _ask(self, path: str, where: str, given_up: Event) -> Reply:
+    def _ask(self, path: str, where: str) -> Reply:
         connection = _CONNECTION[self._parts.scheme](
             self._parts.hostname or "", self._parts.port, timeout=self._left()
         )
@@ -101,8 +87,9 @@ class Service:
                 promised, data = response.length, bytearray()
                 if promised is not None and promised > self._room:
                     raise too_large(where, self._max_bytes, promised)
-                while not given_up.is_set() and (piece := response.read1(_PIECE)):
+                while piece := response.read1(_PIECE):
                     data += piece
+                    self._left()
                     if len(data) > self._room:
                         raise too_large(where, self._max_bytes)
                 if promised is not None and len(data) < promised:
@@ -111,6 +98,7 @@ class Service:
                 return Reply(response.status, response.headers.get_content_type(), bytes(data))
 
     def _left(self) -> float | None:
+        """Return the seconds that are left; raises ``TimeoutError`` if none are."""
         if self._deadline is None:
             return None
         left = self._deadline - time.monotonic()

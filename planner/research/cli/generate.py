@@ -121,20 +121,18 @@ class MadeTarget(NamedTuple):
         """
         from planner.dump import as_json, as_line, as_yaml
 
-        path = self.path
-        text: Callable[[Mapping[str, Any]], str]
+        path, form = self.path, self.form
+        text: Callable[[Mapping[str, Any]], str] = as_yaml if form.endswith(YAML) else as_json
+        if form.endswith((LINES, PACKED_LINES)) or (path is None and self.several):
+            text = as_line
+        written = (text(state.value) for state in states)
         if path is None:
-            text = as_line if self.several else as_json
-            print_parts(text(state.value) for state in states)
-        elif self.form.endswith(LINES):
-            write_file("-o", path, (as_line(state.value).encode() for state in states))
-        elif self.form.endswith(PACKED_LINES):
+            print_parts(written)
+        elif form.endswith((LINES, *SINGLE)):
+            write_file("-o", path, (one.encode() for one in written))
+        elif form.endswith(PACKED_LINES):
             # Each line is a gzip member without a time: the same states give the same bytes.
-            lines = (as_line(state.value).encode() for state in states)
-            write_file("-o", path, (gzip.compress(line, mtime=0) for line in lines))
-        elif self.form.endswith(SINGLE):
-            text = as_yaml if self.form.endswith(YAML) else as_json
-            write_file("-o", path, (text(state.value).encode() for state in states))
+            write_file("-o", path, (gzip.compress(one.encode(), mtime=0) for one in written))
         else:
             make_folder("-o", path)
             for state in states:

@@ -279,14 +279,12 @@ class Philly(Struct, frozen=True):
     priorities: Mapping[int, float] = field(default_factory=lambda: PRIORITIES)
     shapes: tuple[tuple[int, int], ...] = ()
 
-    def node_labels(self, flavor: str) -> dict[str, str]:
+    def node_labels(self, _: str) -> dict[str, str]:
         """Return no labels: the trace does not say which GPUs there were."""
-        del flavor
         return {}
 
-    def capacity(self, flavor: str, gpus: int) -> dict[str, int]:
+    def capacity(self, _: str, __: int) -> dict[str, int]:
         """Return no amounts: the trace does not say how much cpu and memory there was."""
-        del flavor, gpus
         return {}
 
     def job(self, row: Row) -> Job:

@@ -100,8 +100,6 @@ class Watch:
         self._names = names
         self._histories: dict[int, _History] = {}
         self._loops: dict[tuple[_Step, ...], Loop] = {}
-        self._rounds = Counter[tuple[_Step, ...]]()
-        self._for_ever: set[tuple[_Step, ...]] = set()
         self._by: dict[str, Counter[str]] = {}
         self.endless: Final[set[int]] = set()
 
@@ -137,26 +135,24 @@ class Watch:
                     first_s=before.at_s,
                     period_s=period_s,
                     cycles=cycle - before.cycle,
-                    rounds=1,
+                    rounds=0,
                     endless=False,
                     evictions=sum(event.kind == "preempted" for event in events),
                     workloads=tuple(sorted({event.workload for event in events})),
                     events=events,
                     story=story(events, before.at_s, period_s, self._names),
                 )
-        if history.anchor == mark.state:
-            self._rounds[history.round] += 1
         # With the same appointments after the same times as well, nothing leads out of the loop.
-        if before.mark.to_come == mark.to_come:
-            self.endless.add(tree)
-            self._for_ever.add(history.round)
+        endless = before.mark.to_come == mark.to_come
+        self.endless.update({tree} if endless else ())
+        loop = self._loops[history.round]
+        rounds = loop.rounds + (history.anchor == mark.state)
+        now = {"rounds": rounds, "endless": endless or loop.endless}
+        self._loops[history.round] = loop.model_copy(update=now)
 
     def loops(self) -> tuple[Loop, ...]:
         """Return the loops, the shortest rounds first."""
-        found = [
-            loop.model_copy(update={"rounds": self._rounds[of], "endless": of in self._for_ever})
-            for of, loop in self._loops.items()
-        ]
+        found = self._loops.values()
         return tuple(sorted(found, key=lambda one: (len(one.events), one.first_s, one.workloads)))
 
     def feuds(self) -> tuple[Feud, ...]:

@@ -20,6 +20,10 @@ NAME: Final = "preemption-planner-steer"
 GATE_GATE: Final = "MultiKueueOrchestratedPreemption"
 """Kueue's feature gate without which preemption gates mean nothing."""
 SINCE: Final = "0.17"
+SERVED: Final = (
+    "Kubernetes serves it from 1.36 on by itself; from 1.32 on with the feature gate "
+    "MutatingAdmissionPolicy and its API version in --runtime-config"
+)
 MANIFESTS: Final = "`planner steer --manifests` prints it"
 
 
@@ -49,21 +53,12 @@ def missing_gates(state: State) -> str:
 def findings(state: State, hands: Hands, lease: str) -> Iterator[Finding]:
     """Say of everything that steering needs whether a cluster has it."""
     said = missing_gates(state)
-    release = state.release.name
-    yield Finding(
-        what="Kueue's feature gates", holds=not said, found=said or f"on, Kueue {release}"
-    )
+    on = f"on, Kueue {state.release.name}"
+    yield _thing("Kueue's feature gates", "", holds=not said, found=said or on)
     version = next((one for one in get_args(PolicyVersion) if _serves(hands, one)), None)
     minor = (hands.raw("/version") or {}).get("gitVersion", "an unknown version")
-    yield Finding(
-        what="MutatingAdmissionPolicy",
-        holds=version is not None,
-        found=f"served as {version}" if version else f"not served by Kubernetes {minor}",
-        cure=""
-        if version
-        else "Kubernetes serves it from 1.36 on by itself; from 1.32 on with the feature gate "
-        "MutatingAdmissionPolicy and its API version in --runtime-config",
-    )
+    served = f"served as {version}" if version else f"not served by Kubernetes {minor}"
+    yield _thing("MutatingAdmissionPolicy", SERVED, holds=version is not None, found=served)
     if version is not None:
         for kind in ("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"):
             path = f"/apis/{ADMISSION}/{version}/{kind}/{NAME}"
@@ -83,8 +78,8 @@ def findings(state: State, hands: Hands, lease: str) -> Iterator[Finding]:
         yield _thing(right, cure, holds=hands.may(verb, resource, part, place))
 
 
-def _thing(what: str, cure: str, *, holds: bool) -> Finding:
-    found = "there" if holds else "missing"
+def _thing(what: str, cure: str, *, holds: bool, found: str = "") -> Finding:
+    found = found or ("there" if holds else "missing")
     return Finding(what=what, holds=holds, found=found, cure="" if holds else cure)
 
 
