@@ -21,8 +21,8 @@ from planner.objective.terms import TermTable
 from planner.objective.wishes import NO_WISHES, Wishes
 from planner.plan.record import OWN_ROW
 from planner.proof.box import Row
-from planner.proof.measures import Bounded
-from planner.proof.question import Question, Rules, Shared
+from planner.proof.measures import Bounded, Measures
+from planner.proof.question import Question, Rules
 from planner.quota.classes import IntArray
 from planner.term import RATED
 
@@ -70,7 +70,7 @@ class Claims:
     wishes: Wishes = NO_WISHES
     asks: bool = False
     _known: dict[frozenset[str], Rules] = field(default_factory=dict)
-    _shared: dict[int, Shared] = field(default_factory=dict)
+    _measured: dict[int, dict[tuple[int, ...], Measures]] = field(default_factory=dict)
     _whole: TermTable = field(init=False)
 
     def __post_init__(self) -> None:
@@ -160,8 +160,8 @@ class Claims:
             inside = np.flatnonzero(self.wishes.counted(table, group)[first])
             rows[f"evictions of {group}"] = Row(inside, -np.ones_like(inside), -most)
         # By identity: rules are kept for as long as the claims are.
-        shared = self._shared.setdefault(id(rules), Shared())
-        return Question(rules, table, bounds, box, rows, shared=shared)
+        measured = self._measured.setdefault(id(rules), {})
+        return Question(rules, table, bounds, box, rows, measured=measured)
 
     def _rules(self, bounds: Sequence[Bounded]) -> Rules:
         """Return the rules over classes that the measures do not tell apart."""

@@ -124,18 +124,6 @@ class Open(Exception):  # noqa: N818 - not an error of the program
     """A tree does not show what it claims; the text says where."""
 
 
-class Seen(NamedTuple):
-    """The ends of a box, and the rows that were written over the classes which it leaves open.
-
-    Each is kept by the id of the row it was before, together with that row: as long as that is
-    kept, no other row has its id.
-    """
-
-    least: IntArray
-    most: IntArray
-    within: dict[int, tuple[Row, Row]]
-
-
 def room_of(box: Box) -> int:
     """Return how many numbers a part that waits to be walked holds."""
     return box.most.size + SUM_HELD * len(box.sums)
@@ -158,32 +146,13 @@ class Layers(NamedTuple):
 
 
 @dataclass
-class Shared:
-    """What questions about the same rules share.
-
-    ``measured`` has the measures of the classes by what victims must free, ``boxes`` the last boxes
-    that were narrowed: different levels of an answer narrow the box of all sets to equal boxes.
-    """
-
-    measured: dict[tuple[int, ...], Measures] = field(default_factory=dict)
-    boxes: dict[bytes, Seen] = field(default_factory=dict)
-
-    def seen(self, least: IntArray, most: IntArray) -> Seen:
-        """Return a box with these ends, the same arrays for equal ends: caches go by identity."""
-        key = least.tobytes() + most.tobytes()
-        if key not in self.boxes:
-            if len(self.boxes) >= _REMEMBERED:
-                self.boxes.pop(next(iter(self.boxes)))
-            self.boxes[key] = Seen(least, most, {})
-        return self.boxes[key]
-
-
-@dataclass
 class Question:
     """Whether any legal set keeps to some bounds; a tree answers that none does.
 
     ``start`` is the box to look in. ``besides`` are further rows of the sets in question. Where an
     ``answer`` is given, by positions in candidate order, only sets before it are in question.
+    ``measured`` has the measures of the classes by what victims must free: questions about the same
+    rules share it.
     """
 
     rules: Rules
@@ -192,7 +161,7 @@ class Question:
     start: Box
     besides: Mapping[str, Row] = field(default_factory=dict)
     answer: Sequence[int] = ()
-    shared: Shared = field(default_factory=Shared)
+    measured: dict[tuple[int, ...], Measures] = field(default_factory=dict)
     _judged: tuple[IntArray, str] | None = field(default=None, init=False, repr=False)
     _written: dict[tuple[int, tuple[int, ...]], Written] = field(
         default_factory=dict, init=False, repr=False
@@ -207,8 +176,7 @@ class Question:
         most = self.start.most
         for bounded in self.bounds:
             most = np.minimum(most, self._measures(()).most_of(bounded))
-        seen = self.shared.seen(self.start.least, most)
-        return Box(seen.least, seen.most)
+        return Box(self.start.least, most)
 
     def rows(self, box: Box) -> dict[str, Row]:
         """Return all rows of the sets in question in a box, by name."""
@@ -255,17 +223,11 @@ class Question:
 
         Quantities that can only be 0 there are left out.
         """
-        seen = self.shared.seen(box.least, box.most)
-        box = replace(box, least=seen.least, most=seen.most)
-        now = self._anywhere(box)
-        wider = {}
+        now, found = self._anywhere(box), dict[str, Row]()
         for name, row in now.items():
             before = box.known.get(name)
-            wider[name] = before[1] if before is not None and before[0] is row else row
-        for row in wider.values():
-            if id(row) not in seen.within:
-                seen.within[id(row)] = row, row.within(box).rounded()
-        found = {name: seen.within[id(row)][1] for name, row in wider.items()}
+            wider = before[1] if before is not None and before[0] is row else row
+            found[name] = wider.within(box).rounded()
         ranges = self.ranges(box)
         while True:
             nothing = {
@@ -331,11 +293,10 @@ class Question:
         return () if alternative is None else tuple(self.table.needs[alternative])
 
     def _measures(self, need: tuple[int, ...]) -> Measures:
-        measured = self.shared.measured
-        if need not in measured:
+        if need not in self.measured:
             classes = self.rules.classes
-            measured[need] = Measures(self.table, classes.first, classes.sizes, need)
-        return measured[need]
+            self.measured[need] = Measures(self.table, classes.first, classes.sizes, need)
+        return self.measured[need]
 
     # The check.
 

@@ -11,7 +11,7 @@ import planner
 from planner.plan.proof import ByRows, CountSplit, Narrowing
 from planner.proof.box import Box
 from planner.proof.claims import BETTER
-from planner.proof.question import Question, Shared
+from planner.proof.question import Question
 from planner.solver.deadline import Deadline
 from planner.solver.proving import grow as growing
 from planner.solver.proving.earlier import EarlierTree
@@ -122,7 +122,7 @@ def test_what_questions_share_changes_no_row() -> None:
     compared = 0
     for _, of_state in levels():
         for _, _, question in of_state:
-            alone = replace(question, shared=Shared())
+            alone = replace(question, measured={})
             for name in question.rows(question.root):
                 step = Narrowing(narrow={name: 1})
                 (shared,) = question.parts(question.root, step)

@@ -27,9 +27,7 @@ from planner.solver.proving.earlier import Ahead, EarlierTree
 from planner.solver.proving.program import (
     FRACTION,
     BoxRows,
-    Entries,
     Suggestion,
-    binding_rows,
     plain,
     precise,
     readable,
@@ -141,21 +139,10 @@ class Before:
 
     ``narrowed`` are multipliers that narrowed boxes there. ``tree`` is the tree of an earlier
     question: it is followed where a box is not closed at once, unless its classes are others.
-    ``entries`` are the rows of the last question in its root box.
     """
 
     narrowed: list[Mapping[str, int]] = field(default_factory=list)
     tree: EarlierTree | None = None
-    entries: Entries | None = None
-
-    def written(self, question: Question, box: Box) -> Entries:
-        """Return the rows of a question in its root box."""
-        rows, last = binding_rows(question, box).common, self.entries
-        # Classes that give nobody are not written down; in another root box they can be others.
-        if last is None or last.most is None or not np.array_equal(last.most, box.most):
-            last = Entries.of({}, box.most)
-        self.entries = last.updated(rows)
-        return self.entries
 
 
 def grow(
@@ -200,7 +187,6 @@ class _Growth:
     rounds: bool = False
     steps: list[Step] = field(default_factory=list)
     begun: bool = False
-    part: Entries | None = None
     look: BoxRows | None = None
     found: Suggestion | None = None
     tried: dict[int, Tried] = field(default_factory=dict)
@@ -273,7 +259,7 @@ class _Growth:
         """Return the rows of a box; the last are kept: a box that is not closed is split next."""
         if self.look is None or self.look.box is not box:
             known = self.tried.pop(id(box), None)
-            self.look, self.found = known or Tried(BoxRows(self.question, box, self.part), None)
+            self.look, self.found = known or Tried(BoxRows(self.question, box), None)
         return self.look
 
     def _suggest(self, look: BoxRows, guide: str) -> Suggestion | None:
@@ -289,8 +275,6 @@ class _Growth:
         """Return the leaf that closes a box, if one is found without splitting it."""
         if box.is_empty:
             return ByLaws(law="no set is left")
-        if self.part is None:  # the first box is the root: every other one is within it
-            self.part = self.before.written(self.question, box)
         look = self._look(box)
         # The cheapest first, and what a reader can follow: one row, then the laws, then sums of
         # rows.
@@ -385,7 +369,7 @@ class _Growth:
             for part in self.question.parts(box, step):
                 if worth <= highest:  # no part makes a split worth more
                     break
-                look = BoxRows(self.question, part, self.part)
+                look = BoxRows(self.question, part)
                 one = look.closing_row()
                 found = None if one else self._suggest(look, self.guide)
                 narrowing = _beyond(whole, look, one, found)
@@ -414,7 +398,7 @@ class _Growth:
         Multipliers that narrowed earlier questions are tried first. The measure that narrows most
         guides the search from then on.
         """
-        look = BoxRows(self.question, box, self.part)
+        look = BoxRows(self.question, box)
         for multipliers in self.known:
             known = all(look.layers.find(name) is not None for name in multipliers)
             if known and _is_narrower(look, multipliers, NARROWER * _width(box)):
@@ -437,14 +421,13 @@ class _Growth:
                 look = BoxRows(self.question, box)
                 if wider - _width(box) > most_gone:
                     most_gone, self.guide = wider - _width(box), bounded.name
-        self.part = Entries.of(binding_rows(self.question, box).common, box.most)
         return box
 
     def _rounded_root(self, box: Box) -> Box:
         """Add rounded sums to the rows of the root box, as long as they make the measure dearer."""
         least, waited = -1.0, 0
         while self.rounds and waited <= PATIENCE:
-            look = BoxRows(self.question, box, self.part)
+            look = BoxRows(self.question, box)
             found = self._suggest(look, BETTER)
             if found is None or found.missed > FRACTION:
                 break
@@ -456,8 +439,6 @@ class _Growth:
             for step in new:
                 (box,) = self.question.parts(box, step)
             self.steps += new
-        common, own = binding_rows(self.question, box).common, box.sums
-        self.part = Entries.of(common, box.most).within(own) if own else self.part
         return box
 
     def _narrowed(self, box: Box, multipliers: Mapping[str, int]) -> Box:
