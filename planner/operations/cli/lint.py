@@ -100,8 +100,10 @@ def _baseline(given: Options) -> Lint | None:
     from planner.reader.complaint import checked
 
     value = given.read_file("baseline")
+    if value is None:
+        return None
     try:
-        return value and checked(Lint, value, str(given.baseline), (), "the baseline")
+        return checked(Lint, value, str(given.baseline), (), "the baseline")
     except SchemaError as error:
         error.hint = error.hint or "planner lint --format json writes one"
         raise
