@@ -52,8 +52,7 @@ def part_of(line: Mapping[str, Any], name: str, kind: type[PartT], where: str) -
 
     Raises ``SchemaError`` if the part is missing, or is not of the ``kind``.
     """
-    value = line.get(name)
-    if not isinstance(value, kind):
+    if not isinstance(value := line.get(name), kind):
         words = "a string" if kind is str else "an object"
         found = f'has no "{name}"' if value is None else f'"{name}" is not {words}'
         raise SchemaError(where, found, f'{words} "{name}" in a recorded instance')
