@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from planner.cli import option, value
 from planner.cli.exit_code import FINDINGS, OPTIMAL, worst
 from planner.cli.option import define
@@ -58,7 +60,7 @@ def command(given: Options) -> int:
     from planner.report.checking import Checks, render_checks
 
     option.refuse_both(given.rules, given.laws)
-    read = {name: given.read_file(name) for name in ("costs", "assignment")}
+    read: dict[str, Any] = {one: given.read_file(one) for one in ("costs", "assignment")}
     read["rules"] = given.rules or given.laws
     file = read_plans(given.plan, given.max_bytes)
     plans = file.plans if given.proof is None else with_trees(file.plans, given.proof)

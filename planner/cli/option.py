@@ -110,7 +110,7 @@ class CommandLine:
         names -= {"state", *_HOW_READ} if "state" in names else set()
         return {name: one for name, one in self.values.items() if name in names} | more
 
-    def read_file(self, name: str) -> Any:  # noqa: ANN401 - any JSON
+    def read_file(self, name: str) -> dict[str, Any] | None:
         """Read the file of an option that may be left out: one JSON (or YAML) object.
 
         Raises an InputError if it cannot be read, is too large, or holds something else.

@@ -113,7 +113,7 @@ def solve(given: Options) -> int:
     _refuse(given)
     from planner import api
 
-    read = {name: given.read_file(name) for name in ("costs", "assignment")}
+    read: dict[str, Any] = {one: given.read_file(one) for one in ("costs", "assignment")}
     read["rules"] = given.rules or given.laws
     state = _read(given)
     measures = option.front_measures(given.objective)

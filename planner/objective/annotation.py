@@ -98,10 +98,10 @@ class Disruptions(LookedUp[Disruption]):
     """
 
     def __init__(self, running_s: IntArray, said: Mapping[int, Disruption]) -> None:
-        def find(place: int) -> Disruption:
+        def read(place: int) -> Disruption:
             return said[place] if place in said else plain_disruption(int(running_s[place]))
 
-        super().__init__(len(running_s), find)
+        super().__init__(len(running_s), read)
         self.running_s: Final = running_s
         self.said: Final = said
 

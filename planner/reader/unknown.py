@@ -42,7 +42,7 @@ def known_part(model: type[BaseModel], value: dict[str, Any]) -> dict[str, Any]:
     return {key: _part(known[key], each) for key, each in value.items() if key in known}
 
 
-def _part(model: type[BaseModel] | None, value: object) -> Any:  # noqa: ANN401 - any JSON
+def _part(model: type[BaseModel] | None, value: object) -> object:
     if model is None:
         return value
     if isinstance(value, list):

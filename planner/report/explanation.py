@@ -44,7 +44,7 @@ class Explained(NamedTuple):
     blocks: Iterable[doc.Block] = ()
 
 
-def document(answer: CommonExplanation) -> doc.Document:
+def _document(answer: CommonExplanation) -> doc.Document:
     """Return the document of an explanation."""
     other, optima, own = answer.alternative, answer.optima, scheduler_of(answer).explained(answer)
     called = scheduler_of(answer).words
@@ -146,4 +146,4 @@ def _lines(answer: CommonExplanation) -> Iterator[str]:
         yield from (line("short", one.name, Said(one.text)) for one in clash.shortfalls)
 
 
-render = renderer(_lines, document)
+render = renderer(_lines, _document)

@@ -51,10 +51,10 @@ class _Row(NamedTuple):
 def render(fronts: Sequence[Front], style: str, *, alone: bool, **look: Unpack[Look]) -> str:
     """Return fronts in a style; ``alone`` says that there is one, and no list of them."""
     whole = fronts[0] if alone else Fronts(fronts=tuple(fronts))
-    return rendered(style, whole, map(_lines, fronts), map(document, fronts), "front", **look)
+    return rendered(style, whole, map(_lines, fronts), map(_document, fronts), "front", **look)
 
 
-def document(front: Front) -> doc.Document:
+def _document(front: Front) -> doc.Document:
     """Return the document of a front: its points, and where the scheduler's own plan lies."""
     greedy = front.greedy.plan
     head = (

@@ -50,7 +50,7 @@ def _never_comes(plan: AnyPlan) -> bool:
     return _greedy(plan).about.never_comes
 
 
-def document(answer: WhatIf) -> doc.Document:
+def _document(answer: WhatIf) -> doc.Document:
     """Return the document: the answers, the victims, and the disruption."""
     said: tuple[doc.Block, ...] = (doc.Only("page", (_answers(answer), *_hit(answer))),)
     # The pods that are placed elsewhere, and by whose answer.
@@ -252,7 +252,7 @@ def _lines(answer: WhatIf) -> Iterator[str]:
         yield line("term", term, **facts, unit=Said(unit), title=Said(title))
 
 
-render = renderer(_lines, document)
+render = renderer(_lines, _document)
 
 
 SETTINGS: Final = "What can be set"

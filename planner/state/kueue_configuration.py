@@ -241,7 +241,7 @@ class StatedRules(Schema):
         return find_release(value).name
 
 
-def _read_with_rules(value: Any, handler: ValidatorFunctionWrapHandler) -> Configuration:  # noqa: ANN401 - any JSON
+def _read_with_rules(value: object, handler: ValidatorFunctionWrapHandler) -> Configuration:
     configuration: Configuration = handler(value)
     if not isinstance(value, dict):  # an object, which has its rules
         return configuration

@@ -259,7 +259,7 @@ class WorkloadSpec(Schema):
 
     @model_validator(mode="before")
     @classmethod
-    def _priority_class_of_v1beta1(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON
+    def _priority_class_of_v1beta1(cls, value: object) -> object:
         # v1beta1 has priorityClassName and priorityClassSource, a group with the kind's name.
         if isinstance(value, dict) and value.get("priorityClassName"):
             of_pods = value.get("priorityClassSource") == "scheduling.k8s.io/priorityclass"

@@ -278,7 +278,7 @@ class Workloads(Sequence[Workload]):
     @classmethod
     def __get_pydantic_core_schema__(
         cls,
-        source: Any,  # noqa: ANN401 - pydantic's signature
+        source: object,
         handler: GetCoreSchemaHandler,
     ) -> CoreSchema:
         """Read and write the workloads as a list of objects."""
@@ -290,9 +290,9 @@ class Workloads(Sequence[Workload]):
         )
 
     @classmethod
-    def _checked(cls, value: Any, handler: Callable[[Any], Iterable[Workload]]) -> Self:  # noqa: ANN401 - any JSON
+    def _checked(cls, value: object, handler: Callable[[Any], Iterable[Workload]]) -> Self:
         return value if isinstance(value, cls) else cls(handler(value))
 
 
-def _written(value: Workloads, handler: SerializerFunctionWrapHandler) -> Any:  # noqa: ANN401 - any JSON
+def _written(value: Workloads, handler: SerializerFunctionWrapHandler) -> object:
     return handler(tuple(value))

@@ -1,7 +1,7 @@
 """Where quota lives: ClusterQueues, Cohorts, LocalQueues, ResourceFlavors and their helpers."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
@@ -22,11 +22,11 @@ from planner.state.pods import LabelSelector, ResourceList, Taint, Toleration
 _OLD_FUNGIBILITY = {"Borrow": "MayStopSearch", "Preempt": "MayStopSearch"}
 
 
-def _current_fungibility(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+def _current_fungibility(value: object) -> object:
     return _OLD_FUNGIBILITY.get(value, value) if isinstance(value, str) else value
 
 
-def _without_empty(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+def _without_empty(value: object) -> object:
     # Kueue itself sets its default where the API server has set none.
     return {k: v for k, v in value.items() if v != ""} if isinstance(value, dict) else value
 

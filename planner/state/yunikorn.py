@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import (
     AfterValidator,
@@ -109,7 +109,7 @@ def _text(value: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
-def _read_quantities(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+def _read_quantities(value: object) -> object:
     if not isinstance(value, dict):
         return value
     amounts = {}
@@ -129,18 +129,18 @@ def _written_quantities(amounts: dict[str, int]) -> dict[str, str]:
     return {name: format_yunikorn_quantity(units, name) for name, units in amounts.items()}
 
 
-def _read_properties(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+def _read_properties(value: object) -> object:
     if not isinstance(value, dict):
         return value
     # A property without a value is an empty text to the core, and one of the queue's own.
     return {key: "" if each is None else _text(each) for key, each in value.items()}
 
 
-def _read_switch(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+def _read_switch(value: object) -> object:
     return _WORDS.get(value, value) if isinstance(value, str) else value
 
 
-def _read_count(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+def _read_count(value: object) -> object:
     """Return the number that a plain scalar of YAML is to the core, or the value as it is.
 
     What is no whole number is cut: go.yaml.in/yaml/v3, resolve.go (resolve) and decode.go (scalar),
@@ -152,7 +152,7 @@ def _read_count(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
     return value if number is None else number
 
 
-def _read_priority(value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+def _read_priority(value: object) -> object:
     if isinstance(value, str):
         return int(value) if _INTEGER.fullmatch(value) else (value or 0)
     return value
@@ -208,7 +208,7 @@ class ConfigSchema(Schema):
 
     @model_validator(mode="before")
     @classmethod
-    def _lower_case(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON may stand here
+    def _lower_case(cls, value: object) -> object:
         if not isinstance(value, dict):
             return value
         return {str(k).lower(): v for k, v in value.items() if v is not None}

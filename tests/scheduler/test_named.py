@@ -20,8 +20,6 @@ RULES = {ROOT / "planner" / "rules.py", *(ROOT / "planner").glob("*/wing.py")}
 """What a rule set of Kueue is, and where wings list theirs."""
 LISTS = {ROOT / "planner" / "operations" / name for name in ("schemas.py", "report/answers.py")}
 """Where a wing lists its answers, those about one scheduler among them."""
-TEXTS = ROOT / "planner" / "operations" / "lint" / "about.py"
-"""What is said of every kind of finding, of all schedulers."""
 
 
 def shared() -> Iterator[Path]:
@@ -30,7 +28,7 @@ def shared() -> Iterator[Path]:
         file for room in ("planner", "models") for file in (ROOT / room).rglob("*.py")
     ):
         parts = path.relative_to(ROOT).parts
-        general = path not in {FACE, TEXTS, *RULES, *LISTS} and not path.is_relative_to(REGISTRY)
+        general = path not in {FACE, *RULES, *LISTS} and not path.is_relative_to(REGISTRY)
         if general and not any(part.startswith(OWN) for part in parts):
             yield path
 

@@ -305,7 +305,7 @@ def explain_victim(inquiry: AnyInquiry, name: str) -> CommonExplanation:
     best plan that spares it. Otherwise: the first law that excludes it or, if it is a candidate,
     the best plan that takes it. `Explainer.find` says what is raised.
     """
-    key = inquiry.find(name)
+    key = inquiry.key_named(name)
     place = inquiry.standing(key)
     question: Question = "why-this-victim" if place.by_plan else "why-not-that-one"
     if place.by_plan:

@@ -180,7 +180,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         return search
 
     @abstractmethod
-    def find(self, name: str) -> str:
+    def key_named(self, name: str) -> str:
         """Return the key of the workload or allocation that has a name.
 
         Raises ``LookupFailed`` if there is none.

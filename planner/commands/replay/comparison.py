@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from msgspec import Struct
 
@@ -24,6 +24,7 @@ RECORDED: Final = "one recorded instance a line"
 MAX_LINE: Final = 128 * 2**20
 """The longest line that is read, in bytes: a recorded state of 100,000 workloads has 93 million."""
 Watch = Callable[[float], None]
+PartT = TypeVar("PartT")
 
 
 class Recorded(NamedTuple):
@@ -46,13 +47,12 @@ def parse_line(text: bytes, where: str) -> dict[str, Any]:
     return value
 
 
-def part_of(line: Mapping[str, Any], name: str, kind: type, where: str) -> Any:  # noqa: ANN401
+def part_of(line: Mapping[str, Any], name: str, kind: type[PartT], where: str) -> PartT:
     """Return a part of a recorded instance, a string or an object.
 
     Raises ``SchemaError`` if the part is missing, or is not of the ``kind``.
     """
-    value = line.get(name)
-    if not isinstance(value, kind):
+    if not isinstance(value := line.get(name), kind):
         words = "a string" if kind is str else "an object"
         found = f'has no "{name}"' if value is None else f'"{name}" is not {words}'
         raise SchemaError(where, found, f'{words} "{name}" in a recorded instance')

@@ -28,7 +28,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -123,7 +123,7 @@ class At(NamedTuple):
 
     root: str
     path: Path
-    value: Any
+    value: object
 
     def __truediv__(self, step: str | int) -> At:
         """Return the value of a field, or an entry of a list."""

@@ -66,7 +66,7 @@ class FromCluster(solve.Options, kueue_snapshot.OfCluster):
 
         from planner.reader import read_objects
 
-        dump = kueue_snapshot.take(self)
+        dump = kueue_snapshot.dump_by_kubectl(self)
         digest, at = sha256(dump.text().encode()).hexdigest(), now or self.now
         return read_objects(
             dump.value(), where=SOURCE, digest=digest, now=at, release=self.release, ignored=ignored

@@ -11,8 +11,7 @@ from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import CommandLine, define
 from planner.cli.output import LINE, say, warn
 from planner.cli.value import Option
-from planner.operations.cli.yunikorn_snapshot import take as take_of_yunikorn
-from planner.operations.cli.yunikorn_snapshot import yunikorn_option
+from planner.operations.cli.yunikorn_snapshot import dump_over_rest, yunikorn_option
 from planner.operations.kubectl.kueue_resource import (
     CONFIGURATION,
     OPTIONAL,
@@ -108,7 +107,7 @@ def command(given: Options) -> int:
     Exit code 0 means that the dump is written; nothing is written otherwise.
     """
     bounds = (given.timeout_s, given.limit_of_bytes)
-    dump = take_of_yunikorn(given.service, *bounds) if given.service else take(given)
+    dump = dump_over_rest(given.service, *bounds) if given.service else dump_by_kubectl(given)
     given.target.emit(dump.text())
     return OPTIMAL
 
@@ -129,7 +128,7 @@ def dump_of(given: OfCluster, on_call: Callable[[float, str], None] | None = Non
     return take_dump(connect(given), **given.of(take_dump), on_call=on_call)
 
 
-def take(given: OfCluster) -> Dump:
+def dump_by_kubectl(given: OfCluster) -> Dump:
     """Return a dump as the options say; warn of what is missing, and say what there is."""
     dump = dump_of(given, LINE.update)
     warn(dump.notes)

@@ -99,9 +99,9 @@ def _baseline(given: Options) -> Lint | None:
     from planner.operations.lint import Lint
     from planner.reader.complaint import checked
 
-    value = given.read_file("baseline")
+    value, subject = given.read_file("baseline"), "the baseline"
     try:
-        return value and checked(Lint, value, str(given.baseline), (), "the baseline")
+        return None if value is None else checked(Lint, value, str(given.baseline), (), subject)
     except SchemaError as error:
         error.hint = error.hint or "planner lint --format json writes one"
         raise

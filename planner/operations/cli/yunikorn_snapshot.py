@@ -26,7 +26,7 @@ yunikorn_option = value.one(
 )
 
 
-def take(url: str, timeout_s: float | None, max_bytes: int) -> Dump:
+def dump_over_rest(url: str, timeout_s: float | None, max_bytes: int) -> Dump:
     """Ask the service at a URL, within bounds; warn of what is missing, and say what there is.
 
     Raises a UsageError if an option is for kubectl, an InputError if the service gives no state.

@@ -7,7 +7,7 @@ flavor-resources of the preemption search).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import AliasChoices, Field, ValidationError
 
@@ -65,7 +65,7 @@ def worst(modes: Iterator[Mode]) -> Mode:
     return MODES[min(map(MODES.index, modes), default=-1)]
 
 
-def parse_assignment(value: Any, where: str = "assignment") -> Assignment:  # noqa: ANN401
+def parse_assignment(value: object, where: str = "assignment") -> Assignment:
     """Read flavors fixed by the user, in either of two forms.
 
     ``{"mode", "podSets": [{"name", "count", "flavors": {...}}]}`` as a plan shows it, or, shorter,
@@ -103,7 +103,7 @@ def without_modes(assignment: Assignment) -> Assignment:
     return assignment.model_copy(update={"pod_sets": pod_sets})
 
 
-def read_assignment(value: Any, preemptor: Preemptor, where: str = "assignment") -> Assignment:  # noqa: ANN401
+def read_assignment(value: object, preemptor: Preemptor, where: str = "assignment") -> Assignment:
     """Read flavors fixed by the user, and bring them into the order of the preemptor's podsets.
 
     Raises ``SchemaError`` if the form is not known, a podset is unknown, or a non-zero request has

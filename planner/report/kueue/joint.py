@@ -33,7 +33,7 @@ class _Row(NamedTuple):
         return "" if self.victim is None else shown(self.victim)
 
 
-def document(answer: JointPlan) -> doc.Document:
+def _document(answer: JointPlan) -> doc.Document:
     """Return the document: who starts in which step, beside what serving one by one gives."""
     rows, lost = _rows(answer), set(answer.greedy.preemptors_evicted)
     places = {step.preemptor: str(n) for n, step in enumerate(answer.steps, start=1)}
@@ -185,4 +185,4 @@ def _lines(answer: JointPlan) -> Iterator[str]:
     )
 
 
-render = renderer(_lines, document)
+render = renderer(_lines, _document)

@@ -134,7 +134,7 @@ class KueueInquiry(clash.KueueExplainer):
             self._given = replace(self._given, assignment=without_modes(parse_assignment(flavors)))
         return super().planned(change)
 
-    def find(self, name: str) -> str:
+    def key_named(self, name: str) -> str:
         """Return the key of a workload of the dump."""
         state = self.planning.state
         holding = state.workloads.columns.key[state.workloads.columns.holds_quota].tolist()

@@ -204,7 +204,7 @@ class YuniKornInquiry(YuniKornExplainer):
             return "last-tier"
         return "nobody" if spared_by(problem, "opted-out")[victims].any() else "opted-out"
 
-    def find(self, name: str) -> str:
+    def key_named(self, name: str) -> str:
         """Return the key of an allocation that is named by its key or its pod."""
         allocations = self.planning.problem.allocations
         if any(one.allocation_key == name for one in allocations):
