@@ -103,7 +103,10 @@ def test_wheel_is_the_product_and_nothing_else(built: Distribution) -> None:
     html = ("blocks.html.j2", "page.css", "page.html.j2")
     pages = {f"planner/report/html/{name}" for name in html}
     pages |= {f"planner/operations/serve/work.{kind}" for kind in ("css", "html", "js")}
-    assert others == {"planner/py.typed", "planner/operations/steer/kueue/manifests.yaml", *pages}
+    tables = {
+        f"planner/operations/{name}" for name in ("lint/kinds.toml", "steer/kueue/manifests.yaml")
+    }
+    assert others == {"planner/py.typed", *tables, *pages}
 
 
 def test_the_man_page_has_all_that_help_says(built: Distribution) -> None:
