@@ -96,13 +96,7 @@ def left_behind(work: Callable[[], object]) -> list[object]:
 
 @pytest.mark.parametrize(
     "asked",
-    [
-        {},
-        {"certify": False},
-        {"stability": True},
-        {"objective": "stable"},
-        {"flavors": "optimal"},
-    ],
+    [{}, {"certify": False}, {"stability": True}, {"objective": "stable"}, {"flavors": "optimal"}],
     ids=str,
 )
 def test_plans_are_no_circles(asked: dict[str, Any]) -> None:

@@ -102,11 +102,7 @@ CAPS = "cap-of-highest_priority cap-of-lost_work+restart_cost"
         (("--stability",), 1, f"{FIRST} workloads priority_weight {LAST}"),
         # The other plans, which keep the cap on `highest_priority`, are not stable: trees ask the
         # scheduler.
-        (
-            ("--stable",),
-            0,
-            f"unstable {FIRST} workloads priority_weight {LAST} {CAPS}",
-        ),
+        (("--stable",), 0, f"unstable {FIRST} workloads priority_weight {LAST} {CAPS}"),
         (
             ("--objective", "stable"),
             0,

@@ -107,12 +107,7 @@ def test_costs_of_one_s_own(trade: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        ("whatif", "--set", "workload/ns/pending.priority=11"),
-        ("explain",),
-        ("boost",),
-    ],
+    "words", [("whatif", "--set", "workload/ns/pending.priority=11"), ("explain",), ("boost",)]
 )
 def test_other_commands_ask_for_one_plan(words: tuple[str, ...], trade: Path) -> None:
     command, *more = words

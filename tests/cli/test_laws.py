@@ -42,11 +42,7 @@ def test_json_is_what_the_schema_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("law", "codes"),
-    [
-        ("KQ-05", "InCohortReclamation"),
-        ("KQ-06", "InCohortReclaimWhileBorrowing"),
-    ],
+    ("law", "codes"), [("KQ-05", "InCohortReclamation"), ("KQ-06", "InCohortReclaimWhileBorrowing")]
 )
 def test_reason_codes_stand_in_the_line_of_their_law(law: str, codes: str) -> None:
     lines = call("laws", "--format", "plain").stdout.splitlines()

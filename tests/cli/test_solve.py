@@ -231,16 +231,7 @@ def test_wrong_costs(dump: Path, tmp_path: Path, costs: object) -> None:
 
 
 @pytest.mark.parametrize("option", ["--costs", "--assignment"])
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{",
-        "",
-        "{}\n{}",
-        "\0\0",
-        "[" * 100_000,
-    ],
-)
+@pytest.mark.parametrize("text", ["{", "", "{}\n{}", "\0\0", "[" * 100_000])
 def test_broken_files(dump: Path, tmp_path: Path, option: str, text: str) -> None:
     file = tmp_path / "costs.json"
     file.write_text(text, encoding="utf-8")
@@ -340,10 +331,7 @@ def test_more_lost_work_than_the_scheduler_s_choice_is_a_warning(
 
 @pytest.mark.parametrize(
     "variables",
-    [
-        {"PLANNER_SOLVE_FORMAT": "json", "PLANNER_FORMAT": "table"},
-        {"PLANNER_FORMAT": "json"},
-    ],
+    [{"PLANNER_SOLVE_FORMAT": "json", "PLANNER_FORMAT": "table"}, {"PLANNER_FORMAT": "json"}],
 )
 def test_options_from_the_environment(dump: Path, variables: dict[str, str]) -> None:
     env = {**variables, "PLANNER_OBJECTIVE": "min-count", "PLANNER_VERSION": "7"}
@@ -375,8 +363,7 @@ def test_every_option_reaches_the_solver(
 
 
 @pytest.mark.parametrize(
-    ("words", "limit"),
-    [([], 45), (["--time-limit", "0"], 0), (["--time-limit", "none"], None)],
+    ("words", "limit"), [([], 45), (["--time-limit", "0"], 0), (["--time-limit", "none"], None)]
 )
 def test_time_limit(
     words: list[str], limit: float | None, dump: Path, monkeypatch: pytest.MonkeyPatch

@@ -138,14 +138,7 @@ def test_what_means_nothing_here(
     told(refused("solve", YUNIKORN, *words))
 
 
-@pytest.mark.parametrize(
-    "laws",
-    [
-        "written",
-        "design",
-        "code",
-    ],
-)
+@pytest.mark.parametrize("laws", ["written", "design", "code"])
 def test_laws_mean_nothing_for_kueue(tmp_path: Path, laws: str) -> None:
     said = refused("solve", write(tmp_path, cluster()), "--laws", laws)
     told(said)
@@ -189,10 +182,7 @@ def test_all(dump: Path) -> None:
     told(result.stderr)
 
 
-@pytest.mark.parametrize(
-    "pending",
-    ["huge", "polite"],
-)
+@pytest.mark.parametrize("pending", ["huge", "polite"])
 def test_infeasible_is_an_answer_with_its_reason(dump: Path, pending: str) -> None:
     plan = solved(dump, "--pending", pending)
     assert plan["status"] == "infeasible"
@@ -367,14 +357,7 @@ def test_what_is_being_preempted_may_be_enough(tmp_path: Path) -> None:
     assert planner.check(state, planner.solve(state, quota="root.research")).accepted
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"preemption": {}},
-        {"delay": ""},
-        {"release": "1.8.0"},
-    ],
-)
+@pytest.mark.parametrize("change", [{"preemption": {}}, {"delay": ""}, {"release": "1.8.0"}])
 def test_on_what_it_depends_that_the_core_does_so(tmp_path: Path, change: Json) -> None:
     value = above_max()
     (partition,) = value["queues"]["partitions"]

@@ -27,8 +27,7 @@ A, B = frozenset({"a"}), frozenset({"b"})
 
 
 @pytest.mark.parametrize(
-    "flag",
-    [{"requiredNodeId": "n1"}, {"preempted": True}, {"x": {"released": True}}],
+    "flag", [{"requiredNodeId": "n1"}, {"preempted": True}, {"x": {"released": True}}]
 )
 @pytest.mark.parametrize("rules", ["yunikorn-design", "yunikorn-code", "yunikorn-required-node"])
 def test_what_must_stay_or_goes_already_is_no_victim(flag: dict[str, Any], rules: str) -> None:

@@ -67,12 +67,7 @@ def test_the_core_asks_for_more() -> None:
 
 @pytest.mark.parametrize(
     ("guaranteed", "sets"),
-    [
-        ({"gpu": 2, "mem": 1}, {A}),
-        ({"mem": 1}, {A}),
-        ({"gpu": 2}, set()),
-        ({"disk": 5}, set()),
-    ],
+    [({"gpu": 2, "mem": 1}, {A}), ({"mem": 1}, {A}), ({"gpu": 2}, set()), ({"disk": 5}, set())],
     ids=["one of two", "only that", "none of the ask", "another type"],
 )
 def test_one_type_of_the_ask_is_enough(

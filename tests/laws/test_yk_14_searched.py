@@ -89,12 +89,7 @@ def test_a_victim_holds_a_type_of_the_share() -> None:
 
 
 @pytest.mark.parametrize(
-    "more",
-    [
-        {"priority": "9"},
-        {"originator": True},
-        {"x": {"allowPreemptSelf": False}},
-    ],
+    "more", [{"priority": "9"}, {"originator": True}, {"x": {"allowPreemptSelf": False}}]
 )
 def test_neither_priorities_nor_flags_nor_policies_spare_anybody(more: Json) -> None:
     held = allocation("a", {"gpu": 2}, **more)

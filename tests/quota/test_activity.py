@@ -51,11 +51,7 @@ def test_a_dump_of_multikueue_is_one_cluster() -> None:
             rules("m", "n"),
             "MultipleMultiKueueAdmissionChecks",
         ),
-        (
-            [check("m", MULTI)],
-            rules(m=["another"]),
-            "MultiKueueAdmissionCheckAppliedPerFlavor",
-        ),
+        ([check("m", MULTI)], rules(m=["another"]), "MultiKueueAdmissionCheckAppliedPerFlavor"),
         (
             [check("m", MULTI), check("p", PROVISIONING)],
             rules("m", "p"),

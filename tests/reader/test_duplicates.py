@@ -25,8 +25,7 @@ CONFIGURATION: Object = {"apiVersion": f"{CONFIG}/v1beta2", "kind": "Configurati
 
 
 @pytest.mark.parametrize(
-    "kind",
-    ["ClusterQueue", "Cohort", "LocalQueue", "Workload", "ResourceFlavor", "AdmissionCheck"],
+    "kind", ["ClusterQueue", "Cohort", "LocalQueue", "Workload", "ResourceFlavor", "AdmissionCheck"]
 )
 def test_two_of_one_name(kind: str) -> None:
     error = refused(kueue(kind, "a"), cluster_queue("between"), kueue(kind, "a"))

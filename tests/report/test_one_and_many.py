@@ -20,17 +20,7 @@ def head(document: Document) -> dict[str, str]:
     return {fact.label: fact.cell.text for fact in document.head if fact.label}
 
 
-@pytest.mark.parametrize(
-    ("judged", "best"),
-    [
-        (0, 0),
-        (1, 1),
-        (1, 0),
-        (3, 1),
-        (3, 2),
-        (3, 3),
-    ],
-)
+@pytest.mark.parametrize(("judged", "best"), [(0, 0), (1, 1), (1, 0), (3, 1), (3, 2), (3, 3)])
 def test_how_many_answers_are_best(judged: int, best: int) -> None:
     verdicts = Verdicts(
         objective="min-count", proved=judged, judged=judged, best=best, not_best=judged - best

@@ -140,10 +140,7 @@ def test_lowered_quotas_equal_all_legal_sets(name: str) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [
-        {"preemption": {}},
-        {"clusterInfo": [{"rmBuildInformation": [{"buildVersion": "1.8.0"}]}]},
-    ],
+    [{"preemption": {}}, {"clusterInfo": [{"rmBuildInformation": [{"buildVersion": "1.8.0"}]}]}],
 )
 def test_a_queue_in_which_the_core_preempts_nobody_is_not_judged(change: dict[str, Any]) -> None:
     judged = planner.audit(yunikorn_state(above_max()))

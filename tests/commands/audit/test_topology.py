@@ -7,8 +7,7 @@ from tests.conftest import ROOT
 
 
 @pytest.mark.parametrize(
-    ("name", "findings"),
-    [("needless", ("disruption",)), ("nobody", ("missed",)), ("best-fit", ())],
+    ("name", "findings"), [("needless", ("disruption",)), ("nobody", ("missed",)), ("best-fit", ())]
 )
 def test_what_kueue_could_do_within_its_own_placement(name: str, findings: tuple[str, ...]) -> None:
     """One victim would do, and its placement would be content with it; of best-fit it takes four.

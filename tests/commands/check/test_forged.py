@@ -60,14 +60,7 @@ def no_plan(plan: Json) -> Json:
     }
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"count": 100_000},
-        {"flavors": {}},
-        None,
-    ],
-)
+@pytest.mark.parametrize("change", [{"count": 100_000}, {"flavors": {}}, None])
 def test_flavors_of_no_plan(change: Mapping[str, Any] | None) -> None:
     """A larger request has no plan, and a podset without flavors has none: neither is asked."""
     state = quickstart()

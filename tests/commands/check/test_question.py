@@ -183,8 +183,7 @@ def test_flavors_are_kueues_or_given(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("assignment", {}), ("stable", True), ("rules", "classical")],
+    ("name", "value"), [("assignment", {}), ("stable", True), ("rules", "classical")]
 )
 def test_what_means_nothing_to_yunikorn(name: str, value: object) -> None:
     state, options = planner.read(YUNIKORN), dict[str, Any]({name: value})

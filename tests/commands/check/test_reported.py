@@ -92,13 +92,7 @@ def test_no_option_makes_a_lie_about_the_state_true(name: str) -> None:
     assert said in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("placement", "code"),
-    [
-        ("any", 2),
-        ("kueue", 1),
-    ],
-)
+@pytest.mark.parametrize(("placement", "code"), [("any", 2), ("kueue", 1)])
 def test_a_plan_sees_to_places_only_where_its_question_does(
     tmp_path: Path, placement: str, code: int
 ) -> None:

@@ -93,16 +93,7 @@ def forged(world: World) -> None:
     world.finish("ns/saved")
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        ungated,
-        opened,
-        unblocked,
-        roomy,
-        forged,
-    ],
-)
+@pytest.mark.parametrize("change", [ungated, opened, unblocked, roomy, forged])
 def test_it_is_refused_before_anything_is_written(change: Callable[[World], None]) -> None:
     world = blocked()
     plan = plan_of(world)

@@ -106,11 +106,7 @@ COHORTS = "cohorts.kueue.x-k8s.io"
 
 
 @pytest.mark.parametrize(
-    "said",
-    [
-        forbidden(COHORTS),
-        "Error from server (InternalError): etcd timeout\n",
-    ],
+    "said", [forbidden(COHORTS), "Error from server (InternalError): etcd timeout\n"]
 )
 def test_what_is_logged_of_another_api_is_no_excuse(kubectl: StandIn, said: str) -> None:
     told(refused(kubectl, COHORTS, LOGGED + said))

@@ -85,11 +85,7 @@ def checked(name: str) -> list[list[Object]]:
 
 @pytest.mark.parametrize(
     ("there", "found"),
-    [
-        ((), ["KL-03", "KL-24"]),
-        (("prov",), ["KL-03"]),
-        (("porv",), ["KL-03", "KL-23"]),
-    ],
+    [((), ["KL-03", "KL-24"]), (("prov",), ["KL-03"]), (("porv",), ["KL-03", "KL-23"])],
 )
 def test_admission_checks_of_manifests_keep_nobody_from_looking(
     there: tuple[str, ...], found: list[str]

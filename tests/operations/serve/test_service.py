@@ -141,11 +141,7 @@ def test_a_dump_that_is_too_large_unpacked_is_too_large(dump: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "query",
-    [
-        {"now": "99", "set": "a=b"},
-        {"set": "clusterqueue/nobody.fairSharing.weight=2"},
-    ],
+    "query", [{"now": "99", "set": "a=b"}, {"set": "clusterqueue/nobody.fairSharing.weight=2"}]
 )
 def test_a_value_that_an_option_cannot_have(query: dict[str, str]) -> None:
     """Only the command itself tells."""

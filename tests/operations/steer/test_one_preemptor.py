@@ -295,11 +295,7 @@ def test_what_is_there_and_what_is_missing() -> None:
 
 @pytest.mark.parametrize(
     ("gates", "image"),
-    [
-        ({}, "kueue:v0.16.4"),
-        ({}, "kueue:v0.18.6"),
-        ({"PriorityBoost": True}, "kueue:v0.18.6"),
-    ],
+    [({}, "kueue:v0.16.4"), ({}, "kueue:v0.18.6"), ({"PriorityBoost": True}, "kueue:v0.18.6")],
 )
 def test_a_kueue_that_cannot_be_steered_is_refused(gates: dict[str, bool], image: str) -> None:
     items = [one for one in parts() if one["kind"] not in {"ConfigMap", "Deployment"}]

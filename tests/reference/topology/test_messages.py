@@ -104,13 +104,7 @@ def test_flavors_refused_on_the_way_are_the_reason(
     assert (found.assignment.mode, found.assigned.reason) == ("NoFit", expected)
 
 
-@pytest.mark.parametrize(
-    "listed",
-    [
-        [],
-        ["default"],
-    ],
-)
+@pytest.mark.parametrize("listed", [[], ["default"]])
 def test_who_gets_no_flavor_with_places_is_told_why(listed: list[str]) -> None:
     """Nothing is asked for, so that no flavor is assigned; and the queue may have none anyway.
 

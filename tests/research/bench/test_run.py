@@ -59,14 +59,7 @@ def test_two_runs_differ_in_their_times_alone(suite: Path, tmp_path: Path) -> No
     assert [row["digest"] for row in first["rows"]] == [row["digest"] for row in second["rows"]]
 
 
-@pytest.mark.parametrize(
-    "suite",
-    [
-        "/dev/zero",
-        "instances/bench",
-        "instances/bench/none.json",
-    ],
-)
+@pytest.mark.parametrize("suite", ["/dev/zero", "instances/bench", "instances/bench/none.json"])
 def test_what_is_no_file_is_not_read_to_its_end(suite: str) -> None:
     told(refused("bench", suite, "--quick"))
 
@@ -206,13 +199,7 @@ def test_parquet_has_the_same_rows(suite: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        ("--rival", "nobody"),
-        ("--case", "nowhere"),
-        ("--table", "rows.txt"),
-        ("--resume",),
-    ],
+    "words", [("--rival", "nobody"), ("--case", "nowhere"), ("--table", "rows.txt"), ("--resume",)]
 )
 def test_what_is_refused(suite: Path, words: tuple[str, ...]) -> None:
     told(refused("bench", suite, *words))

@@ -180,15 +180,7 @@ def test_what_cannot_be_used(args: tuple[str | Path, ...]) -> None:
     told(refused("import", *map(str, args)))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "one.json",
-        "full",
-        "there.csv",
-        "no/folder.jsonl",
-    ],
-)
+@pytest.mark.parametrize("name", ["one.json", "full", "there.csv", "no/folder.jsonl"])
 def test_where_states_cannot_go(tmp_path: Path, name: str) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "there.json").touch()

@@ -128,12 +128,7 @@ def test_openb_row(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("qos", "priority", "training"),
-    [
-        ("Guaranteed", 1000, False),
-        ("LS", 200, False),
-        ("Burstable", 100, True),
-        ("BE", 0, True),
-    ],
+    [("Guaranteed", 1000, False), ("LS", 200, False), ("Burstable", 100, True), ("BE", 0, True)],
 )
 def test_openb_classes(tmp_path: Path, qos: str, priority: int, training: bool) -> None:  # noqa: FBT001
     path = write(tmp_path, PODS_HEADER, f"pod,1,1,1,,{qos},1,0")

@@ -175,13 +175,7 @@ def test_bad_node(tmp_path: Path) -> None:
     assert len(errors) == 1
 
 
-@pytest.mark.parametrize(
-    "nodes",
-    [
-        ["1,1,0,T4"],
-        [f"1,1,1,m{n}" for n in range(101)],
-    ],
-)
+@pytest.mark.parametrize("nodes", [["1,1,0,T4"], [f"1,1,1,m{n}" for n in range(101)]])
 def test_nodes_of_no_use(tmp_path: Path, nodes: list[str]) -> None:
     path = write(tmp_path, "cpu_milli,memory_mib,gpu,model", *nodes)
     with pytest.raises(InputError) as caught:

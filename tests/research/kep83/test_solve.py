@@ -35,14 +35,7 @@ def test_infeasible_is_an_answer(dump: Path) -> None:
     assert "may not preempt before 1000000 s" in result.stdout
 
 
-@pytest.mark.parametrize(
-    "rules",
-    [
-        "kueue",
-        "kep83:cohort=Any",
-        "kep83:order=ByAge",
-    ],
-)
+@pytest.mark.parametrize("rules", ["kueue", "kep83:cohort=Any", "kep83:order=ByAge"])
 def test_what_cannot_be_used(dump: Path, rules: str) -> None:
     said = refused("solve", dump, "--rules", rules)
     assert "--rules" in said

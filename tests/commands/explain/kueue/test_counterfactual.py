@@ -128,14 +128,7 @@ def test_alternatives_are_the_best_with_and_without(
     }
 
 
-@pytest.mark.parametrize(
-    ("alike", "asked"),
-    [
-        (1, 2),
-        (2, 2),
-        (2, 4),
-    ],
-)
+@pytest.mark.parametrize(("alike", "asked"), [(1, 2), (2, 2), (2, 4)])
 def test_one_victim_is_told_of_as_one(alike: int, asked: int) -> None:
     state = state_of(
         queue("a", 2 * alike, within="LowerPriority"),

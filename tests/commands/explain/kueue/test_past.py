@@ -1,7 +1,7 @@
 """Who preempted a workload that waits again, when, by which rule, and whether that was needed."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -108,14 +108,6 @@ def both_go() -> Scene:
     return [OWN, new(4), preempted("victim"), preempted("other")]
 
 
-def another_would_do() -> Scene:
-    return [OWN, new(), running("other", "a", 2), preempted("victim")]
-
-
-def protected_by_priority() -> Scene:
-    return [OWN, new(), running("other", "a", 2, priority=10), preempted("victim")]
-
-
 def still_pending() -> Scene:
     """The victim is gone, and the preemptor not in yet: there is one more that has to go."""
     (waits,) = pending("a", 4, 10)
@@ -123,46 +115,31 @@ def still_pending() -> Scene:
     return [OWN, [waits], running("other", "a", 2), preempted("victim")]
 
 
-def came_later() -> Scene:
-    """Who was admitted after the eviction was not there to be taken in its place."""
-    return [OWN, new(), running("later", "a", 2, minute=55), preempted("victim", 4)]
+NECESSARY: dict[str, tuple[Scene, bool]] = {
+    "both_go": (both_go(), True),
+    "protected_by_priority": (
+        [OWN, new(), running("other", "a", 2, priority=10), preempted("victim")],
+        True,
+    ),
+    "still_pending": (still_pending(), True),
+    # Who was admitted after the eviction was not there to be taken in its place.
+    "came_later": ([OWN, new(), running("later", "a", 2, minute=55), preempted("victim", 4)], True),
+    "another_would_do": ([OWN, new(), running("other", "a", 2), preempted("victim")], False),
+    "one_large_or_two_small": (
+        [OWN, new(2), running("one", "a", 1), running("two", "a", 1), preempted("victim")],
+        False,
+    ),
+}
 
 
-def one_large_or_two_small() -> Scene:
-    one, two = running("one", "a", 1), running("two", "a", 1)
-    return [OWN, new(2), one, two, preempted("victim")]
-
-
-@pytest.mark.parametrize(
-    ("make", "necessary"),
-    [
-        (both_go, True),
-        (protected_by_priority, True),
-        (still_pending, True),
-        (came_later, True),
-        (another_would_do, False),
-        (one_large_or_two_small, False),
-    ],
-    ids=lambda one: getattr(one, "__name__", None),
-)
-def test_whether_it_was_necessary(make: Callable[[], Scene], *, necessary: bool) -> None:
-    found = past(*make())
+@pytest.mark.parametrize("name", NECESSARY)
+def test_whether_it_was_necessary(name: str) -> None:
+    scene, necessary = NECESSARY[name]
+    found = past(*scene)
     assert found.necessary is necessary
     told(found.text)
     assert ("That was necessary: " in found.text) is necessary
     assert ("That was not necessary: " in found.text) is not necessary
-
-
-def gone() -> Scene:
-    return [OWN, running("other", "a", 4, priority=9), preempted("victim")]
-
-
-def there_is_room() -> Scene:
-    return [OWN, new(), preempted("victim")]
-
-
-def policy_changed() -> Scene:
-    return [queue("a", 4), new(), running("other", "a", 2), preempted("victim")]
 
 
 def two_flavors() -> Scene:
@@ -173,11 +150,6 @@ def two_flavors() -> Scene:
     version = owned["apiVersion"]
     spare = {"apiVersion": version, "kind": "ResourceFlavor", "metadata": {"name": "spare"}}
     return [[owned, *rest, spare]]
-
-
-def any_flavor() -> Scene:
-    """In whichever flavor it ran, the other one had room for the preemptor."""
-    return [*two_flavors(), new(4), preempted("victim")]
 
 
 def of_both_flavors() -> Scene:
@@ -192,30 +164,25 @@ def of_both_flavors() -> Scene:
     return [*two_flavors(), [preemptor], preempted("victim", 4), preempted("other", 4)]
 
 
-def one_of_two_flavors() -> Scene:
-    ones = [preempted(name, 4) for name in ("victim", "other")]
-    return [*two_flavors(), new(4), *ones]
-
-
 def fewer_pods() -> Scene:
     (victim,) = preempted("victim")
     victim["spec"]["podSets"][0] |= {"count": 2, "minCount": 1}
     return [OWN, new(4), [victim]]
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        gone,
-        there_is_room,
-        policy_changed,
-        any_flavor,
-        fewer_pods,
-    ],
-    ids=lambda one: getattr(one, "__name__", None),
-)
-def test_what_a_dump_does_not_tell_is_said(make: Callable[[], Scene]) -> None:
-    found = past(*make())
+UNTOLD: dict[str, Scene] = {
+    "gone": [OWN, running("other", "a", 4, priority=9), preempted("victim")],
+    "there_is_room": [OWN, new(), preempted("victim")],
+    "policy_changed": [queue("a", 4), new(), running("other", "a", 2), preempted("victim")],
+    # In whichever flavor it ran, the other one had room for the preemptor.
+    "any_flavor": [*two_flavors(), new(4), preempted("victim")],
+    "fewer_pods": fewer_pods(),
+}
+
+
+@pytest.mark.parametrize("name", UNTOLD)
+def test_what_a_dump_does_not_tell_is_said(name: str) -> None:
+    found = past(*UNTOLD[name])
     assert found.necessary is None
     told(found.text)
 
@@ -228,7 +195,8 @@ def test_in_whichever_flavors_they_ran() -> None:
 
 def test_of_two_flavors_only_who_ran_in_the_one_that_was_assigned_makes_room() -> None:
     """Had both run in one flavor, there had been room in the other one."""
-    assert past(*one_of_two_flavors()).necessary is True
+    ones = [preempted(name, 4) for name in ("victim", "other")]
+    assert past(*two_flavors(), new(4), *ones).necessary is True
 
 
 def test_too_many_flavors_are_not_tried() -> None:
@@ -349,15 +317,10 @@ def test_it_is_in_every_format(tmp_path: Path) -> None:
 
 def test_what_is_not_modelled_is_no_condition_of_what_happened(tmp_path: Path) -> None:
     """A conditional answer about the plan stands behind what Kueue wrote down."""
-    parts = both_go()
-    parts[0][0]["status"] = {
-        "conditions": [condition("Active", "False", "no reason", status="False")],
-    }
-    value = json.loads(
-        call(
-            "explain", write(tmp_path, dump_of(*parts)), "--pending", VICTIM, "--format", "json"
-        ).stdout
-    )
+    (own, local), *others = both_go()
+    off = {"conditions": [condition("Active", "False", "no reason", status="False")]}
+    dump = write(tmp_path, dump_of([{**own, "status": off}, local], *others))
+    value = json.loads(call("explain", dump, "--pending", VICTIM, "--format", "json").stdout)
     assert value["status"] == "conditional"
     told(value["answer"])
 

@@ -45,59 +45,33 @@ def table(plan: Plan) -> str:
 FITS = "ns/pending fits as it is: nobody is evicted for it, and ns/one could not be: "
 
 
+RECLAIM = "KQ-05 reclaimWithinCohort of ClusterQueue a is"
+WITHIN = "KQ-04 withinClusterQueue of ClusterQueue a is"
+LOWER = "LowerPriority"
+
+
 @pytest.mark.parametrize(
-    ("own", "where", "policies", "priority", "why"),
+    ("runs_in", "cohort_of_b", "policies", "priority", "why"),
     [
-        (
-            False,
-            "all",
-            {"reclaim": "Never"},
-            0,
-            "KQ-05 reclaimWithinCohort of ClusterQueue a is Never",
-        ),
-        (
-            False,
-            "all",
-            {"reclaim": "LowerPriority"},
-            10,
-            (
-                "KQ-05 reclaimWithinCohort of ClusterQueue a is LowerPriority: its priority 10 "
-                "is not below 10"
-            ),
-        ),
-        (False, "all", {"reclaim": "Any"}, 0, "KQ-03 Kueue looks for nobody to evict here"),
-        (
-            True,
-            "all",
-            {"within": "Never"},
-            0,
-            "KQ-04 withinClusterQueue of ClusterQueue a is Never",
-        ),
-        (
-            True,
-            "all",
-            {"within": "LowerPriority"},
-            11,
-            (
-                "KQ-04 withinClusterQueue of ClusterQueue a is LowerPriority: its priority 11 "
-                "is above 10"
-            ),
-        ),
-        (True, "all", {"within": "LowerPriority"}, 0, "KQ-03 Kueue looks for nobody to evict here"),
-        (False, "", {}, 0, "KQ-03 ClusterQueue b shares no cohort with ClusterQueue a"),
+        ("b", "all", {"reclaim": "Never"}, 0, f"{RECLAIM} Never"),
+        ("b", "all", {"reclaim": LOWER}, 10, f"{RECLAIM} {LOWER}: its priority 10 is not below 10"),
+        ("b", "all", {"reclaim": "Any"}, 0, "KQ-03 Kueue looks for nobody to evict here"),
+        ("a", "all", {"within": "Never"}, 0, f"{WITHIN} Never"),
+        ("a", "all", {"within": LOWER}, 11, f"{WITHIN} {LOWER}: its priority 11 is above 10"),
+        ("a", "all", {"within": LOWER}, 0, "KQ-03 Kueue looks for nobody to evict here"),
+        ("b", "", {}, 0, "KQ-03 ClusterQueue b shares no cohort with ClusterQueue a"),
     ],
 )
 def test_why_nobody_goes_where_nothing_is_short(
-    where: str, policies: dict[str, Any], priority: int, why: str, *, own: bool
+    runs_in: str, cohort_of_b: str, policies: dict[str, Any], priority: int, why: str
 ) -> None:
     """The policy decides, not that nothing is held of what is short: nothing is."""
-    parts = [cohort("all"), queue("a", 4, "all", **policies), queue("b", 4, where)]
-    runner = running("one", "a" if own else "b", 1, priority=priority)
+    parts = [cohort("all"), queue("a", 4, "all", **policies), queue("b", 4, cohort_of_b)]
+    runner = running("one", runs_in, 1, priority=priority)
     answer = explained(state_of(*parts, runner, pending("a", 2)), "ns/one")
     assert answer.answer == f"{FITS}{why}"
     (one,) = answer.workloads
-    told(f"{one.law.law} {one.law.text}")
-    assert one.others == ()
+    assert (f"{one.law.law} {one.law.text}", one.others) == (why, ())
 
 
 def test_why_nobody_goes_for_what_can_never_fit() -> None:
@@ -233,14 +207,7 @@ def test_quota_taken_out_of_a_queue_is_taken_back_by_those_who_have_some(*, lent
     assert plan.keys == (("ns/one",) if lent else ())
 
 
-@pytest.mark.parametrize(
-    "nominal",
-    [
-        9,
-        6,
-        8,
-    ],
-)
+@pytest.mark.parametrize("nominal", [9, 6, 8])
 def test_with_how_many_pods_it_starts(nominal: int) -> None:
     (asks,) = pending("a", 1)
     asks["spec"]["podSets"][0] |= {"count": 9, "minCount": 3}

@@ -80,11 +80,7 @@ ASK = ask("ask", {"gpu": 2}, priority="10")
     ("key", "law", "said"),
     [
         ("own", "YK-03", "it is in the queue of the ask, root.high"),
-        (
-            "kept",
-            "YK-05",
-            MODEST,
-        ),
+        ("kept", "YK-05", MODEST),
         (
             "worthy",
             "YK-06",
@@ -110,13 +106,7 @@ def test_first_law_that_excludes(key: str, law: str, said: str) -> None:
     told(answer.answer)
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        "last",
-        "first",
-    ],
-)
+@pytest.mark.parametrize("key", ["last", "first"])
 def test_a_last_resort_is_spared_and_what_taking_it_would_cost(key: str) -> None:
     answer = explained(city(), key)
     (place,) = answer.allocations
