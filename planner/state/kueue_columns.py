@@ -180,11 +180,12 @@ class Columns(NamedTuple):
         columns: list[Any] = [*map(np.concatenate, zip(self[:-3], new[:-3], strict=True))]
         for at, before, after in zip(NUMBERED, self[-3:], new[-3:], strict=True):
             columns[at][len(self.key) :] += len(before)
-            used, numbers = np.unique(columns[at][places], return_inverse=True)
+            every, known, numbers = (*before, *after), dict[Any, int](), columns[at][places]
+            again = np.zeros(len(every), dtype=np.int32)
             # What nobody has any more goes: a state may change for weeks.
-            every, known = (*before, *after), dict[Any, int]()
-            again = [known.setdefault(every[number], len(known)) for number in used.tolist()]
-            columns[at] = np.array(again, dtype=np.int32)[numbers]
+            for number in np.flatnonzero(np.bincount(numbers)).tolist():
+                again[number] = known.setdefault(every[number], len(known))
+            columns[at] = again[numbers]
             columns.append(tuple(known))
         for at in {*range(len(_KINDS))} - {*NUMBERED}:
             columns[at] = columns[at][places]

@@ -130,8 +130,9 @@ class Workloads(Sequence[Workload]):
         Raises ``InputError`` if a changed or deleted workload is not there, or a new one already
         is.
         """
-        place_of = {key: place for place, key in enumerate(self.keys)}
         changed, added = Workloads.of(changes.changed), Workloads.of(changes.added)
+        asked = {*changed.keys, *changes.gone, *added.keys}
+        place_of = {key: place for place, key in enumerate(self.keys) if key in asked}
         places, size = np.arange(len(self) + len(changed) + len(added)), len(self)
         for place, key in enumerate(changed.keys, start=size):
             if key not in place_of:

@@ -304,12 +304,6 @@ class Holders(Sequence[Admitted]):
         keys: list[str] = self.table.key[self.places].tolist()
         return keys
 
-    def place_of(self, one: Admitted) -> int:
-        """Return the place of a holder, which must be one of these."""
-        places = np.flatnonzero(self.columns.queue == one.queue)
-        found = self.table.key[self.places[places]] == one.key
-        return int(places[found][0])
-
     def find(self, key: str) -> Admitted | None:
         """Return the holder with a key, if it is here; no other record is made."""
         return self[self.keys.index(key)] if key in self.keys else None

@@ -244,8 +244,7 @@ class Planning(Planned[Plan], Rules):
 
     def greedy_positions(self) -> list[int]:
         """Return Kueue's own targets as positions of the problem's workloads, in its order."""
-        targets = self.case.decision.search.targets
-        return [self.problem.workloads.place_of(one.workload) for one in targets]
+        return self.positions(one.workload.key for one in self.case.decision.search.targets)
 
     def greedy_plan(self) -> Plan:
         """Return what Kueue itself would do, verified.
