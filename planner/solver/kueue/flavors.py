@@ -176,8 +176,10 @@ class _Race:
             at_once = settled(planning)
             if at_once is None:
                 search = set_up(planning, self.profile, self.deadline, planning.greedy_plan())
-                found = (find_within(search, *each) for each in caps)
-                outcomes.add(next((one for one in found if one != "optimal"), "optimal"))
+                outcome: Outcome = "optimal"
+                for each in caps:
+                    outcome = outcome if outcome != "optimal" else find_within(search, *each)
+                outcomes.add(outcome)
             elif at_once[0] == "optimal":
                 return "optimal"
             if "optimal" in outcomes:
