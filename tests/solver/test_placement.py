@@ -100,6 +100,17 @@ def test_gates_by_which_kueue_places_pods_otherwise_are_named(
     assert (not plan.coverage, said not in plan.notes) == (covered, covered)
 
 
+@pytest.mark.parametrize(("group", "covered"), [({}, False), ({"podSetGroupName": "g"}, True)])
+def test_gates_that_move_the_places_of_several_podsets_are_named(
+    group: Object, *, covered: bool
+) -> None:
+    """docs/semantics/kueue-topology.md §10: podsets of one group are placed together."""
+    wanted = [pods(name, 1, {"gpu": 1}, {"required": HOST, **group}) for name in ("a", "b")]
+    gates = configuration(featureGates={"TASBalancedPlacement": True})
+    plan = planner.solve(state_of(TREE, RUNNING, room(), waits(*wanted), gates), PENDING)
+    assert [one.feature for one in plan.coverage] == ([] if covered else ["topology"])
+
+
 @pytest.mark.parametrize(
     "parts",
     [
