@@ -177,7 +177,8 @@ class Columns(NamedTuple):
 
         ``places`` has the place of each among these and, behind them, the new ones: (M,).
         """
-        columns: list[Any] = [*map(np.concatenate, zip(self[:-3], new[:-3], strict=True))]
+        pairs = zip(self[:-3], new[:-3], strict=True)
+        columns: list[Any] = [np.concatenate(pair) for pair in pairs]
         for at, before, after in zip(NUMBERED, self[-3:], new[-3:], strict=True):
             columns[at][len(self.key) :] += len(before)
             every, known, numbers = (*before, *after), dict[Any, int](), columns[at][places]

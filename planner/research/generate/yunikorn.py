@@ -17,7 +17,7 @@ cache/external/scheduler_cache_dao.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Annotated, Any, Final, Literal, NamedTuple
@@ -82,7 +82,7 @@ class YuniKornKnobs(Knobs):
         check_width(self.branches, self.depth)
 
 
-PRESETS: Final = {
+PRESETS: Mapping[str, Preset] = {
     "yunikorn": Preset("eight nodes, six leaf queues on two levels", YuniKornKnobs()),
     "yunikorn-small": Preset(
         "two nodes, three leaf queues",

@@ -92,7 +92,8 @@ def spans(answer: Simulation, fate: Fate, events: Iterable[Event]) -> Iterator[S
     """Yield what a workload did over time; ``events`` are its own."""
     own, start_s = list(events), 0
     phase: Phase = _BEFORE.get(own[0].kind, "running") if own else fate.standing
-    for at_s, after in [*((one.at_s, AFTER[one.kind]) for one in own), (answer.duration_s, phase)]:
+    turns: list[tuple[int, Phase]] = [(one.at_s, AFTER[one.kind]) for one in own]
+    for at_s, after in [*turns, (answer.duration_s, phase)]:
         if phase in COLORS and at_s > start_s:
             yield Span(start_s, at_s, phase)
         start_s, phase = at_s, after
@@ -101,7 +102,7 @@ def spans(answer: Simulation, fate: Fate, events: Iterable[Event]) -> Iterator[S
 def _draw_counts(
     panel: Axes, answer: Simulation, found: Mapping[str, list[Span]], unit: int
 ) -> None:
-    changes = {phase: Counter({0: 0}) for phase in COLORS}
+    changes: dict[Phase, Counter[int]] = {phase: Counter({0: 0}) for phase in COLORS}
     for span in chain.from_iterable(found.values()):
         changes[span.phase].update({span.start_s: 1, span.end_s: -1})
     for phase, steps in changes.items():

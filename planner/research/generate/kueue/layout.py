@@ -124,7 +124,7 @@ class KueueKnobs(Knobs):
 
 _scalability_test = partial(KueueKnobs, borrow="Never", victims=12)
 _distinct = partial(KueueKnobs, shapes="distinct", victims=12)
-PRESETS: Final = {
+PRESETS: Mapping[str, Preset] = {
     "flat": Preset("one cohort of six queues", KueueKnobs()),
     "small": Preset(
         "three queues, a dozen workloads: few enough to try all victim sets",
