@@ -1,7 +1,5 @@
 """The rules of releases of Kueue: the table, and what each release decided."""
 
-import gzip
-import json
 from pathlib import Path
 
 import pytest
@@ -333,18 +331,3 @@ def test_who_asks_for_less_than_no_pods_is_refused_where_a_release_lets_it() -> 
     with pytest.raises(UnsupportedError) as caught:
         planner.solve(older, PENDING)
     told(caught.value)
-
-
-def test_other_releases_are_asked_anew_of_another_state() -> None:
-    """What they decide is kept for one workload of one state."""
-    path = ROOT / "instances" / "recorded" / "kueue-releases" / "switches.jsonl.gz"
-    lines = map(json.loads, gzip.decompress(path.read_bytes()).splitlines())
-    line = next(one for one in lines if one["id"] == "rs01-ignore-undeclared@0.15.8")
-    items = line["state"]["items"]
-    state, bare = (
-        planner.read({"apiVersion": "v1", "kind": "List", "items": some})
-        for some in (items, items[1:])  # without the Configuration
-    )
-    for asked, matters in ((state, True), (state, True), (bare, False), (state, True)):
-        plan = planner.solve(asked, line["pending"], now=line["now"])
-        assert any("matters" in note for note in plan.notes) == matters

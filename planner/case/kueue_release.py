@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from itertools import chain
 from math import inf
 from typing import Final
-from weakref import ReferenceType, ref
 
 from msgspec.structs import replace
 
@@ -147,25 +145,10 @@ def by_other_releases(case: Case, is_late: Callable[[], bool]) -> Iterator[str]:
 
     It is looked for in small states only, and while there is time.
     """
-    known = case.snapshot.configuration.release_known_by != "assumed"
+    state, snapshot, preemptor = case.state, case.snapshot, case.preemptor
+    known = snapshot.configuration.release_known_by != "assumed"
     if known or not case.is_small or is_late():
         return
-    asked = case.preemptor.key, case.snapshot.now, case.fixed is None
-    state, found = _LAST.get(asked, (None, ()))
-    if state is None or state() is not case.state:
-        found = tuple(_deciding_otherwise(case))
-        _LAST.clear()
-        _LAST[asked] = ref(case.state), found
-    yield from found
-
-
-_LAST: Final[dict[tuple[str, datetime, bool], tuple[ReferenceType[State], tuple[str, ...]]]] = {}
-"""What was said last, and of which state: one workload is planned for by one objective after the
-other."""
-
-
-def _deciding_otherwise(case: Case) -> Iterator[str]:
-    state, snapshot, preemptor = case.state, case.snapshot, case.preemptor
     if snapshot.topologies.looked_at:
         snapshot = build_snapshot(state, snapshot.now)  # of other releases only quota is known
     decided = snapshot is case.snapshot and case.fixed is None

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -143,13 +142,7 @@ class Shape(Struct, frozen=True, eq=False):
 def shape_of(holding: Holding, index: Mapping[FlavorResource, int]) -> Shape:
     """Return the shape of what a workload holds, all of whose fr have an index."""
     usage = {index[fr]: amount for fr, amount in holding.amounts.items()}
-    return _same(tuple(usage.items()), frozenset(index[fr] for fr in holding.named), holding.pods)
-
-
-@lru_cache(maxsize=4096)
-def _same(usage: tuple[tuple[int, int], ...], names: frozenset[int], pods: int) -> Shape:
-    """Return the same object for all that hold the same: a simulation admits by the thousand."""
-    return Shape(dict(usage), names, pods)
+    return Shape(usage, {index[fr] for fr in holding.named}, holding.pods)
 
 
 class Shapes:
