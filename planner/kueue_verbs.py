@@ -8,8 +8,8 @@ from typing import cast
 
 from planner.api import solve
 from planner.commands.boost.kueue.find import Boosts, find_boosts
-from planner.commands.joint.describe import solve_together
-from planner.commands.joint.question import ask
+from planner.commands.joint.kueue.describe import solve_together
+from planner.commands.joint.kueue.question import ask
 from planner.commands.whatif.edit import edit
 from planner.coverage.kueue import contradicted, covered_joint, waiting_slices
 from planner.errors import InputError

@@ -8,9 +8,9 @@ from itertools import count, islice
 import pytest
 
 import planner
-from planner.commands.joint import solve as joint_solve
-from planner.commands.joint.question import Question, ask
-from planner.commands.joint.rules import JointRules
+from planner.commands.joint.kueue import solve as joint_solve
+from planner.commands.joint.kueue.question import Question, ask
+from planner.commands.joint.kueue.rules import JointRules
 from planner.objective.profiles import PROFILES, Profile
 from planner.plan.kueue import JointPlan
 from planner.quota.kueue.snapshot import take_snapshot

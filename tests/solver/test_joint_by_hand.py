@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import planner
-from planner.commands.joint import question as joint_question
-from planner.commands.joint import solve as joint_solve
+from planner.commands.joint.kueue import question as joint_question
+from planner.commands.joint.kueue import solve as joint_solve
 from planner.errors import InputError, LookupFailed, UnsupportedError
 from planner.objective.profile_file import find_profile
 from planner.plan.kueue import JointPlan

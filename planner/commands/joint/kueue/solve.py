@@ -20,9 +20,9 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from planner.commands.joint.question import Question
-from planner.commands.joint.rules import JointRules
-from planner.commands.joint.sequence import Served, Step, replay, serve_at_best
+from planner.commands.joint.kueue.question import Question
+from planner.commands.joint.kueue.rules import JointRules
+from planner.commands.joint.kueue.sequence import Served, Step, replay, serve_at_best
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups
 from planner.objective.profiles import Measure, Profile, with_names

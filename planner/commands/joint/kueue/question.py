@@ -24,8 +24,8 @@ from msgspec.structs import replace
 from planner.case.kueue import Case
 from planner.case.kueue_plan import demand
 from planner.case.kueue_release import refuse_overflow
-from planner.commands.joint.sequence import OneByOne, serve_in_cycles
-from planner.commands.joint.ways import Flavored, asked, flavored, ways_of
+from planner.commands.joint.kueue.sequence import OneByOne, serve_in_cycles
+from planner.commands.joint.kueue.ways import Flavored, asked, flavored, ways_of
 from planner.errors import InputError, UnsupportedError
 from planner.models.kueue.joint import Entrant
 from planner.objective.kueue import term_table

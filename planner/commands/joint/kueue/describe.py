@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import Final
 
 from planner.case.kueue_plan import on_run_times, release_of, rule_set
-from planner.commands.joint.question import Question
-from planner.commands.joint.sequence import Served, after, refitting
-from planner.commands.joint.solve import Joint
+from planner.commands.joint.kueue.question import Question
+from planner.commands.joint.kueue.sequence import Served, after, refitting
+from planner.commands.joint.kueue.solve import Joint
 from planner.errors import InternalError, LookupFailed, UnsupportedError
 from planner.objective.profiles import Profile
 from planner.objective.terms import TermTable

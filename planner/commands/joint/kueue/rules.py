@@ -19,9 +19,9 @@ from typing import Final
 from msgspec import Struct
 
 from planner.case.kueue import Case
-from planner.commands.joint.question import Question
-from planner.commands.joint.sequence import Served, replay
-from planner.commands.joint.ways import asked
+from planner.commands.joint.kueue.question import Question
+from planner.commands.joint.kueue.sequence import Served, replay
+from planner.commands.joint.kueue.ways import asked
 from planner.models.kueue.joint import Cut, JointFormulation, assemble_joint
 from planner.models.shared.builder import Linear, variable
 from planner.objective.terms import TermTable
