@@ -136,8 +136,9 @@ def test_going_on_there_with_what_was_begun_here(address: str, tmp_path: Path) -
 def test_a_task_that_always_kills_its_worker() -> None:
     """Dask gives a task up with its second worker here, and so perhaps its neighbours, too."""
     with start(workers=2, allowed_failures=1) as own:
-        address = own.scheduler_address
-        found = list(run(numbers(12), kill_the_parent, header=HEADER, workers=at(address)))
+        # Until a nanny starts the next worker there may be none for a while.
+        patient = at(own.scheduler_address, FOR_EVER_S)
+        found = list(run(numbers(12), kill_the_parent, header=HEADER, workers=patient))
     expected = by_hand(12)
     expected[5] = Row("n:5", "killed", "every Dask worker that had it died", None)
     assert found == expected
