@@ -27,7 +27,9 @@ from planner.solver.proving.earlier import Ahead, EarlierTree
 from planner.solver.proving.program import (
     FRACTION,
     BoxRows,
+    Entries,
     Suggestion,
+    binding_rows,
     plain,
     precise,
     readable,
@@ -139,10 +141,21 @@ class Before:
 
     ``narrowed`` are multipliers that narrowed boxes there. ``tree`` is the tree of an earlier
     question: it is followed where a box is not closed at once, unless its classes are others.
+    ``entries`` are the rows of the last question in its root box.
     """
 
     narrowed: list[Mapping[str, int]] = field(default_factory=list)
     tree: EarlierTree | None = None
+    entries: Entries | None = None
+
+    def written(self, question: Question, box: Box) -> Entries:
+        """Return the rows of a question in its root box."""
+        rows, last = binding_rows(question, box).common, self.entries
+        # Classes that give nobody are not written down; in another root box they can be others.
+        if last is None or last.most is None or not np.array_equal(last.most, box.most):
+            last = Entries.of({}, box.most)
+        self.entries = last.updated(rows)
+        return self.entries
 
 
 def grow(
@@ -187,6 +200,7 @@ class _Growth:
     rounds: bool = False
     steps: list[Step] = field(default_factory=list)
     begun: bool = False
+    part: Entries | None = None
     look: BoxRows | None = None
     found: Suggestion | None = None
     tried: dict[int, Tried] = field(default_factory=dict)
@@ -259,7 +273,7 @@ class _Growth:
         """Return the rows of a box; the last are kept: a box that is not closed is split next."""
         if self.look is None or self.look.box is not box:
             known = self.tried.pop(id(box), None)
-            self.look, self.found = known or Tried(BoxRows(self.question, box), None)
+            self.look, self.found = known or Tried(BoxRows(self.question, box, self.part), None)
         return self.look
 
     def _suggest(self, look: BoxRows, guide: str) -> Suggestion | None:
@@ -275,6 +289,8 @@ class _Growth:
         """Return the leaf that closes a box, if one is found without splitting it."""
         if box.is_empty:
             return ByLaws(law="no set is left")
+        if self.part is None:  # the first box is the root: every other one is within it
+            self.part = self.before.written(self.question, box)
         look = self._look(box)
         # The cheapest first, and what a reader can follow: one row, then the laws, then sums of
         # rows.
@@ -369,7 +385,7 @@ class _Growth:
             for part in self.question.parts(box, step):
                 if worth <= highest:  # no part makes a split worth more
                     break
-                look = BoxRows(self.question, part)
+                look = BoxRows(self.question, part, self.part)
                 one = look.closing_row()
                 found = None if one else self._suggest(look, self.guide)
                 narrowing = _beyond(whole, look, one, found)
@@ -398,7 +414,7 @@ class _Growth:
         Multipliers that narrowed earlier questions are tried first. The measure that narrows most
         guides the search from then on.
         """
-        look = BoxRows(self.question, box)
+        look = BoxRows(self.question, box, self.part)
         for multipliers in self.known:
             known = all(look.layers.find(name) is not None for name in multipliers)
             if known and _is_narrower(look, multipliers, NARROWER * _width(box)):
@@ -421,13 +437,14 @@ class _Growth:
                 look = BoxRows(self.question, box)
                 if wider - _width(box) > most_gone:
                     most_gone, self.guide = wider - _width(box), bounded.name
+        self.part = Entries.of(binding_rows(self.question, box).common, box.most)
         return box
 
     def _rounded_root(self, box: Box) -> Box:
         """Add rounded sums to the rows of the root box, as long as they make the measure dearer."""
         least, waited = -1.0, 0
         while self.rounds and waited <= PATIENCE:
-            look = BoxRows(self.question, box)
+            look = BoxRows(self.question, box, self.part)
             found = self._suggest(look, BETTER)
             if found is None or found.missed > FRACTION:
                 break
@@ -439,6 +456,8 @@ class _Growth:
             for step in new:
                 (box,) = self.question.parts(box, step)
             self.steps += new
+        common, own = binding_rows(self.question, box).common, box.sums
+        self.part = Entries.of(common, box.most).within(own) if own else self.part
         return box
 
     def _narrowed(self, box: Box, multipliers: Mapping[str, int]) -> Box:

@@ -11,8 +11,9 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from itertools import compress
 from math import inf, lcm
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec import Struct, field
@@ -29,11 +30,102 @@ FRACTION: Final = 1e-6
 
 _NONE: Final = np.zeros(0, dtype=np.int64)
 
+NO_LEAST: Final = -1.0
+"""The right side of a row without entries that always holds."""
+
 EQUAL: Final = 0.5
 """Whole numbers that differ by less are equal."""
 
 _DOUBT: Final = 1e-9
 """The error that sums in doubles may have, as a part of the largest number in them."""
+
+
+class Entries(NamedTuple):
+    """Rows one after the other: the number of the row, the class and the amount of each entry.
+
+    ``names`` are the names of rows by number, rows that are gone included: these have no entries.
+    ``least`` is the right side of each row; ``extra_row``, ``extra_names`` and ``extra_amounts``
+    are the number of the row, the name and the coefficient of each further quantity. Classes that
+    give nobody are left out: ``most`` (K,) is the most victims of each class. ``own`` are rows of a
+    box besides ``rows``; boxes within it have them, too.
+    """
+
+    rows: Mapping[str, Row]
+    names: Sequence[str]
+    row_of: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    amounts: FloatArray
+    least: FloatArray
+    extra_row: NDArray[np.int64]
+    extra_names: Sequence[str]
+    extra_amounts: FloatArray
+    most: NDArray[np.int64] | None = None
+    own: Mapping[str, Row] = {}
+
+    @classmethod
+    def of(cls, rows: Mapping[str, Row], most: NDArray[np.int64] | None = None) -> Entries:
+        """Write rows down, without the entries of classes of which ``most`` is 0."""
+        listed = list(rows.values())
+        row_of = np.repeat(np.arange(len(listed)), [row.classes.size for row in listed])
+        classes = np.concatenate([_NONE, *(row.classes for row in listed)]).astype(np.int64)
+        amounts = np.concatenate([_NONE, *(row.amounts for row in listed)]).astype(float)
+        if most is not None:
+            open_ = most[classes] > 0
+            row_of, classes, amounts = row_of[open_], classes[open_], amounts[open_]
+        least = np.array([float(row.least) for row in listed])
+        extra = [
+            (i, name, float(c))
+            for i, row in enumerate(listed)
+            if row.extra
+            for name, c in row.extra.items()
+        ]
+        extra_row = np.array([i for i, _, _ in extra], dtype=np.int64)
+        further = np.array([c for _, _, c in extra], dtype=float)
+        names = [name for _, name, _ in extra]
+        given = rows, [*rows], row_of, classes, amounts, least, extra_row, names, further
+        return cls(*given, most)
+
+    def updated(self, rows: Mapping[str, Row]) -> Entries:
+        """Return the entries of other rows: those that are written down here are kept."""
+        if rows is self.rows:
+            return self
+        kept = {name for name, row in self.rows.items() if rows.get(name) is row}
+        _, names, row_of, classes, amounts, least, extra_row, extra_names, further, most, own = self
+        if len(kept) < len(self.rows):
+            left = kept | own.keys()
+            stale = np.array([name not in left for name in names], dtype=np.bool_)
+            fresh, fresh_extra = ~stale[row_of], ~stale[extra_row]
+            row_of, classes, amounts = row_of[fresh], classes[fresh], amounts[fresh]
+            least = np.where(stale, NO_LEAST, least)
+            extra_row, further = extra_row[fresh_extra], further[fresh_extra]
+            extra_names = [*compress(extra_names, fresh_extra.tolist())]
+        entries = row_of, classes, amounts, least, extra_row, extra_names, further
+        written = Entries(rows, names, *entries, most, own)
+        return written.beside({name: row for name, row in rows.items() if name not in kept})
+
+    def beside(self, more: Mapping[str, Row]) -> Entries:
+        """Return these entries and those of more rows, which are not among ``rows``."""
+        if not more:
+            return self
+        new, already = Entries.of(more, self.most), len(self.names)
+        return self._replace(
+            names=[*self.names, *new.names],  # one can be there already, of a row in another form
+            row_of=np.concatenate([self.row_of, new.row_of + already]),
+            classes=np.concatenate([self.classes, new.classes]),
+            amounts=np.concatenate([self.amounts, new.amounts]),
+            least=np.concatenate([self.least, new.least]),
+            extra_row=np.concatenate([self.extra_row, new.extra_row + already]),
+            extra_names=[*self.extra_names, *new.extra_names],
+            extra_amounts=np.concatenate([self.extra_amounts, new.extra_amounts]),
+        )
+
+    def within(self, own: Mapping[str, Row]) -> Entries:
+        """Return these entries and those of a box's ``own`` rows, as far as they are not there."""
+        more = {name: row for name, row in own.items() if self.own.get(name) is not row}
+        return self.beside(more)._replace(own={**self.own, **more}) if more else self
+
+
+_NOTHING_KNOWN: Final = Entries.of({})
 
 
 def binding_rows(question: Question, box: Box) -> Layers:
@@ -46,38 +138,25 @@ def binding_rows(question: Question, box: Box) -> Layers:
 
 
 class BoxRows:
-    """The rows of one question in one box, one after the other.
+    """The rows of one question in one box.
 
-    ``row_of``, ``classes`` and ``amounts`` are the number of the row, the class and the amount of
-    each entry; ``least`` is the right side of each row. Classes that give nobody are left out.
-    ``extra_row``, ``extra_quantity`` and ``extra_amount`` are the number of the row, that of the
-    further quantity in ``quantities``, and its coefficient.
+    ``known`` are rows that were written down before, for a box around this one: only rows that are
+    not among them are written down here.
     """
 
-    def __init__(self, question: Question, box: Box) -> None:
+    def __init__(self, question: Question, box: Box, known: Entries | None = None) -> None:
         self.box = box
         self.layers = binding_rows(question, box)
         self.ranges = question.ranges(box)
-        rows = {**self.layers.common, **self.layers.own}
-        self.names, listed = [*rows], [*rows.values()]
-        row_of = np.repeat(np.arange(len(listed)), [row.classes.size for row in listed])
-        classes = np.concatenate([_NONE, *(row.classes for row in listed)]).astype(np.int64)
-        amounts = np.concatenate([_NONE, *(row.amounts for row in listed)]).astype(float)
-        open_ = box.most[classes] > 0
-        self.row_of, self.classes = row_of[open_], classes[open_]
-        self.amounts: FloatArray = amounts[open_]
-        self.least: FloatArray = np.array([float(row.least) for row in listed])
-        extra = [
-            (i, name, float(c))
-            for i, row in enumerate(listed)
-            if row.extra
-            for name, c in row.extra.items()
-        ]
-        self.quantities = list(dict.fromkeys(name for _, name, _ in extra))
+        common = (_NOTHING_KNOWN if known is None else known).updated(self.layers.common)
+        part = common.within(self.layers.own)
+        self.names = part.names
+        self.row_of, self.classes, self.amounts = part.row_of, part.classes, part.amounts
+        self.least: FloatArray = part.least
+        self.extra_row, self.extra_amount = part.extra_row, part.extra_amounts
+        self.quantities = list(dict.fromkeys(part.extra_names))
         number = {name: q for q, name in enumerate(self.quantities)}
-        self.extra_row = np.array([i for i, _, _ in extra], dtype=np.int64)
-        self.extra_quantity = np.array([number[name] for _, name, _ in extra], dtype=np.int64)
-        self.extra_amount = np.array([c for _, _, c in extra], dtype=float)
+        self.extra_quantity = np.array([number[n] for n in part.extra_names], dtype=np.int64)
         ends = [self.ranges[name] for name in self.quantities]
         self.extra_ends: FloatArray = np.array(ends, dtype=float).reshape(len(ends), 2)
 
