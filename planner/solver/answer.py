@@ -9,6 +9,8 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import compress, count
 from typing import Any, Final, Protocol, TypeVar
 
 from msgspec import Struct
@@ -244,12 +246,17 @@ class Planned(AnyPlanning, Protocol[PlanT]):
 
     def positions(self, keys: Iterable[str]) -> list[int]:
         """Return the positions of workloads in the problem by their keys, which are few."""
-        asked = [*keys]
-        # All keys of a large state are never put into a dictionary: that takes memory.
-        wanted = {*asked}
-        places = (pair for pair in enumerate(self.keys) if pair[1] in wanted) if asked else ()
-        found = {key: place for place, key in places}
-        return [found[key] for key in asked]
+        asked, known = [*keys], self._known
+        if missing := {*asked} - known.keys():
+            # All keys of a large state are never put into a dictionary: that takes memory.
+            places = compress(count(), map(missing.__contains__, self.keys))
+            known |= {self.keys[at]: at for at in places}
+        return [known[key] for key in asked]
+
+    @cached_property
+    def _known(self) -> dict[str, int]:
+        """The positions that were asked for, by key."""
+        return {}
 
     def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
         """Sort positions of the problem by the scheduler's candidate order."""
