@@ -53,8 +53,6 @@ def _priorities(text: str) -> dict[int, float]:
         if priority != int(priority) or abs(priority) >= 2**31 or weight < 0:
             raise click.BadParameter(f"{part!r} is not PRIORITY:WEIGHT, such as 100:0.2")
         weights[int(priority)] = weight
-    if not any(weights.values()):
-        raise click.BadParameter(f"{text!r} has no weight but 0")
     return weights
 
 

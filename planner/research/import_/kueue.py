@@ -44,6 +44,8 @@ from planner.research.import_.traces import (
     step,
 )
 
+MOST_FOLLOWED_S: Final = 366 * 86_400
+
 
 @dataclass(frozen=True)
 class Knobs:
@@ -97,6 +99,27 @@ class Knobs:
     preemptor_priorities: tuple[int, ...] = (100, 200, 1000)
     preemptors: int = 1
     follow_s: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse values with which no state can be made, with an InputError."""
+        low, high = self.factor
+        shares = (self.borrowing_limited, self.lending_limited, self.checkpointing)
+        are_shares = all(0 <= share <= 1 for share in shares)
+        wishes = (
+            ("workloads", self.workloads >= 1, "1 or more"),
+            ("factor", 0 <= low <= high < math.inf, "two numbers from 0 on, the lower one first"),
+            ("utilisation", 0 < self.utilisation <= 1, "more than 0 and at most 1"),
+            ("borrowing_limited, lending_limited, checkpointing", are_shares, "0 to 1"),
+            ("levels", self.levels in {1, 2}, "1 or 2"),
+            ("gangs", bool(self.gangs) and min(self.gangs) >= 1, "one size or more, in GPUs"),
+            ("preemptor_priorities", bool(self.preemptor_priorities), "one priority or more"),
+            ("preemptors", self.preemptors >= 1, "1 or more"),
+            ("follow_s", 0 <= self.follow_s <= MOST_FOLLOWED_S, f"0 to {MOST_FOLLOWED_S}"),
+        )
+        for name, is_kept, expected in wishes:
+            if not is_kept:
+                values = ", ".join(repr(getattr(self, each)) for each in name.split(", "))
+                raise InputError(name, f"{values} cannot be used", expected)
 
 
 class Setting(Struct, frozen=True):

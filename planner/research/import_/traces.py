@@ -279,6 +279,13 @@ class Philly(Struct, frozen=True):
     priorities: Mapping[int, float] = field(default_factory=lambda: PRIORITIES)
     shapes: tuple[tuple[int, int], ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse weights that are negative or all 0, with an InputError."""
+        weights = self.priorities.values()
+        if not any(weights) or min(weights) < 0:
+            expected = "numbers from 0 on, not all 0"
+            raise InputError("priorities", "the weights cannot be used", expected)
+
     def node_labels(self, _: str) -> dict[str, str]:
         """Return no labels: the trace does not say which GPUs there were."""
         return {}

@@ -11,6 +11,7 @@ import pytest
 
 from planner.errors import InputError
 from planner.research.import_ import Openb, Philly, read_outline, read_shapes, sample
+from planner.research.import_.kueue import Knobs
 from planner.research.import_.sample import Running, sampled
 from planner.research.import_.traces import (
     GPU,
@@ -361,3 +362,10 @@ def test_drawn_jobs_come_as_fast_as_so_many_end() -> None:
     seconds = sum(int(notes_of(one)[RUN]) for one in coming)
     assert len([*held(state)]) == running
     assert seconds / follow_s == pytest.approx(running, rel=0.1)
+
+
+@pytest.mark.parametrize("follow_s", [-1, 400 * 86_400])
+def test_a_year_is_followed_at_most(follow_s: int) -> None:
+    with pytest.raises(InputError) as caught:
+        Knobs(follow_s=follow_s)
+    told(caught.value)

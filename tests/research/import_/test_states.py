@@ -315,3 +315,31 @@ def test_times_are_of_the_trace() -> None:
     for state in states(Philly(), PHILLY, 5):
         now = parse_time(pending_of(state)[0]["metadata"]["creationTimestamp"])
         assert datetime(2025, 3, 3, tzinfo=UTC) < now < datetime(2025, 3, 14, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("knobs", "where"),
+    [
+        ({"workloads": 0}, "workloads"),
+        ({"factor": (2.0, 1.0)}, "factor"),
+        ({"factor": (0.0, float("inf"))}, "factor"),
+        ({"utilisation": 0.0}, "utilisation"),
+        ({"checkpointing": 1.1}, "borrowing_limited, lending_limited, checkpointing"),
+        ({"levels": 3}, "levels"),
+        ({"gangs": ()}, "gangs"),
+        ({"gangs": (0, 8)}, "gangs"),
+        ({"preemptor_priorities": ()}, "preemptor_priorities"),
+        ({"preemptors": 0}, "preemptors"),
+    ],
+)
+def test_knobs_out_of_range(knobs: dict[str, Any], where: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Knobs(**knobs)
+    told(caught.value)
+    assert caught.value.where == where
+
+
+def test_priorities_without_a_weight() -> None:
+    with pytest.raises(InputError) as caught:
+        Philly(priorities={1: 0.0})
+    told(caught.value)
