@@ -303,7 +303,7 @@ def explain_victim(inquiry: AnyInquiry, name: str) -> CommonExplanation:
 
     For a victim: the law that made it a candidate, whether it is in every optimal plan, and the
     best plan that spares it. Otherwise: the first law that excludes it or, if it is a candidate,
-    the best plan that takes it. `Explainer.find` says what is raised.
+    the best plan that takes it. `Explainer.key_named` says what is raised.
     """
     key = inquiry.key_named(name)
     place = inquiry.standing(key)

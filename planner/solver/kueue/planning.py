@@ -209,6 +209,7 @@ class Planning(Planned[Plan], Rules):
         """
         workloads, snapshot = self.problem.workloads, self.case.snapshot
         frs = snapshot.tree.frs
+        self._known.update((workloads[at].key, at) for at in positions)  # they are asked for again
         return tuple(
             Victim(
                 workload=workloads[at].key,

@@ -116,10 +116,11 @@ def solve_planning(
         if capped is None:
             claiming = partial(planning.claims, profile)
             capped = cap(search, profile, greedy, claiming, planning.certify)
-        for measure, most in capped.kept:
-            search.limit(measure, most)
-            if (search.known_value(measure) or 0) > most:
-                search.incumbent = None
+        else:
+            for measure, most in capped.kept:
+                search.limit(measure, most)
+                if (search.known_value(measure) or 0) > most:
+                    search.incumbent = None
     proved = settling_of(planning, profile, search, capped).settle()
     with without_garbage_collection():
         if planning.undecided:
