@@ -73,6 +73,15 @@ def outcome(plan: Plan) -> tuple[object, ...]:
     return plan.status, plan.keys, [(level.term, level.value) for level in levels]
 
 
+@pytest.mark.parametrize("seed", [1, 3, 7] if TEST_ALL else [7])
+def test_a_hundred_workloads_of_all_shapes_share_fairly(seed: int) -> None:
+    """Shares tie everything together: no part of the workloads answers for the rest."""
+    state = crowd(seed, 20, fair_sharing())
+    plan = planner.solve(state, PENDING, assignment=preempt(state))
+    assert plan.status == "optimal"
+    assert len(plan.victims) > 30
+
+
 @pytest.mark.parametrize("seed", range(6) if TEST_ALL else (1, 3, 5))
 def test_many_victims_are_settled_at_once_as_one_by_one(
     seed: int, monkeypatch: pytest.MonkeyPatch

@@ -15,7 +15,12 @@ from planner.proof.claims import INFEASIBLE
 from planner.quota.kueue.assignment import read_assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
+from planner.solver.deadline import Deadline
+from planner.solver.finder import find_any
+from planner.solver.kueue.solve import prepare, settled
 from planner.solver.kueue.stability import CASCADE, demanding_stability
+from planner.solver.kueue.start import start
+from planner.solver.start import Given
 from tests import recorded
 from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.conftest import TEST_ALL
@@ -27,11 +32,46 @@ from tests.solver.truth import Victims
 from tests.told import told
 
 EVERY = 2 if TEST_ALL else 30
+MOST = 200 if TEST_ALL else 8
+"""Stable sets of a line, each of which is found by a solve of its own."""
 PLAIN = Profile("plain", "", (("workloads",), ("lost_work", "restart_cost")))
 
 
 def stable_sets(line: Asked) -> set[Victims]:
     return {victims for victims, found in line.unstable.items() if not found}
+
+
+def admitted(line: Asked) -> set[Victims] | None:
+    """List all answers of the search, each found once and then cut off; None without a search."""
+    planning = start(line.truth.state, Given(line.truth.pending, line.truth.given))
+    profile = demanding_stability(PLAIN)
+    planning.set_objective(profile)
+    if settled(planning) is not None:
+        return None
+    search = prepare(planning, profile, Deadline(), planning.greedy_plan())
+    search.incumbent = None
+    found: set[Victims] = set()
+    while find_any(search) == "optimal":
+        keys = [planning.problem.workloads[i].key for i in search.classes.take(search.answer)]
+        found.add(frozenset(keys))
+        search.cut.append(search.answer)
+        search.incumbent = None
+    return found
+
+
+def test_admits_exactly_the_sets_that_relapse_nowhere() -> None:
+    compared = refused = 0
+    lines = (one for name, fair in FILES for one in asked(name, fair=fair, every=EVERY))
+    for line in lines:
+        expected = stable_sets(line)
+        found = admitted(line) if len(expected) <= MOST else None
+        if found is None:
+            continue
+        assert found == expected, line.truth.id
+        compared += 1
+        refused += len(line.truth.legal) - len(expected)
+    assert compared >= 20
+    assert refused >= 20
 
 
 def test_best_of_them_or_proved_that_there_is_none() -> None:

@@ -378,3 +378,11 @@ def test_a_week_takes_less_than_a_minute(*, load: float, fair: bool) -> None:
         leaving = 30 * fate.evictions
         there = (fate.finished_s or WEEK_S) - fate.arrived_s
         assert there - leaving <= fate.waiting_s + fate.running_s <= there
+
+
+def test_a_tree_waits_for_pods_of_another() -> None:
+    """Nobody is admitted in the cycle that admitted another: the scheduler stands still there."""
+    parts = [queue("a", 1), queue("b", 1), waits("one", "a"), waits("two", "b")]
+    waiting = configuration(waitForPodsReady={"blockAdmission": True, "timeout": "5m"})
+    answer = went(*parts, waiting)
+    assert story(answer.timeline) == ["0 one admitted", "1 two admitted"]
