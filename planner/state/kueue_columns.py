@@ -177,8 +177,8 @@ class Columns(NamedTuple):
 
         ``places`` has the place of each among these and, behind them, the new ones: (M,).
         """
-        pairs = zip(self[:-3], new[:-3], strict=True)
-        columns: list[Any] = [np.concatenate(pair) for pair in pairs]
+        both = [(getattr(self, name), getattr(new, name)) for name in self._fields[:-3]]
+        columns: list[Any] = [np.concatenate(pair) for pair in both]
         for at, before, after in zip(NUMBERED, self[-3:], new[-3:], strict=True):
             columns[at][len(self.key) :] += len(before)
             every, known, numbers = (*before, *after), dict[Any, int](), columns[at][places]
