@@ -63,7 +63,7 @@ def state(tmp_path: Path) -> Path:
 
 @OF_A_PATH
 def test_a_name_that_is_too_long(state: Path, tmp_path: Path, asks: Asks) -> None:
-    assert "bug" not in refused(*asks(state, tmp_path / ("n" * 300)))
+    assert "n" * 300 in refused(*asks(state, tmp_path / ("n" * 300)))
 
 
 @OF_A_PATH
@@ -78,7 +78,6 @@ def test_a_folder_without_search_permission(asks: Asks) -> None:
             result = call(*words)
     assert result.exit_code == 2, result.stderr
     assert str(closed) in result.stderr
-    assert "bug" not in result.stderr
 
 
 @pytest.mark.parametrize("size", ["100G", "9223372036854775807", "1e40"])
