@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -69,8 +69,10 @@ def deadline_after(time_limit: float | None) -> Deadline:
 _SHOWN = 10
 
 
-def only_pending(state: AnyState, waiting: Sequence[str]) -> str:
-    """Return the only pending workload or ask.
+def only_pending(
+    state: AnyState, waiting: Sequence[str], called: Callable[[str], str] = str
+) -> str:
+    """Return the only pending workload or ask; where there are several, say how each is called.
 
     Raises `InputError` if nothing is pending, or several are.
     """
@@ -84,7 +86,7 @@ def only_pending(state: AnyState, waiting: Sequence[str]) -> str:
     raise InputError(
         state.source,
         f"{len(waiting)} are pending",
-        f"one of them to be named: {name_some(waiting, _SHOWN)}",
+        f"one of them to be named: {name_some([called(one) for one in waiting], _SHOWN)}",
         f"pending=NAME plans for one, {LOOP} for each",
     )
 

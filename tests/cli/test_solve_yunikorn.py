@@ -103,6 +103,11 @@ def test_ask_by_its_key_and_by_its_pod() -> None:
     assert alone == by_key == by_pod
 
 
+def test_asks_to_choose_from_are_called_as_people_know_them() -> None:
+    several = YUNIKORN.parent / "guide-normal"
+    told(refused("solve", several))
+
+
 def test_costs_by_allocation_key_decide(dump: Path, tmp_path: Path) -> None:
     words = ("--pending", "ask", "--objective", "min-cost", "--costs")
     for cheap in ("run-2", "run-4"):

@@ -277,12 +277,13 @@ def start(state: YuniKornState, given: Given) -> YuniKornPlanning:
 
 def _waits(state: YuniKornState, given: Given) -> tuple[Cluster, Asking]:
     """Return the ask to plan for; raises `InputError` if there is no such ask."""
-    wanted = given.pending or only_pending(state, state.pending)
     asks = [
         (partition.name, application.application_id, ask)
         for partition in state.partitions
         for application, ask in partition.asks
     ]
+    pods = {ask.allocation_key: ask.pod for _, _, ask in asks}
+    wanted = given.pending or only_pending(state, state.pending, lambda key: pods[key] or key)
     for partition, application, ask in asks:
         if wanted in {ask.allocation_key, ask.pod}:
             cluster = prepare(state, partition)
