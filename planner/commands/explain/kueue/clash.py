@@ -127,9 +127,13 @@ def helpful(inquiry: KueueExplainer) -> tuple[Iterator[Edit], bool]:
     case = inquiry.planning.case
     if case.cluster_queue in case.snapshot.inactive:
         return iter(()), False
-    is_on = case.snapshot.configuration.gate
+    configuration = case.snapshot.configuration
     switched = {True: ("true", "false"), False: ("false", "true")}
-    gates = (Edit(f"configuration.featureGates.{one}", *switched[is_on(one)]) for one in GATES)
+    gates = (
+        Edit(f"configuration.featureGates.{one}", *switched[configuration.gate(one)])
+        for one in GATES
+        if one in configuration.release.gates
+    )
     searches = (
         *(_priorities(inquiry), _policies(inquiry), _quotas(inquiry), _weights(inquiry)),
         inquiry.working(*gates),

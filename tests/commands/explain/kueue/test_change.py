@@ -13,6 +13,7 @@ from tests.cluster import (
     PENDING,
     Object,
     cohort,
+    configuration,
     fair_sharing,
     pending,
     queue,
@@ -199,3 +200,21 @@ def test_no_flavor_is_mended_by_quota() -> None:
     (change,) = clash.changes
     assert change.edit == "clusterqueue/a.quota.default/gpu.nominal=3"
     assert change.victims == ("ns/x",)
+
+
+@pytest.mark.parametrize("release", ["0.15.0", "0.15.5", "0.16.2"])
+def test_gates_that_a_release_does_not_know_are_not_tried(release: str) -> None:
+    """FairSharingPreemptWithinNominal is known from 0.15.6 and 0.16.3 on.
+
+    Either way the policy is what is in the way: b uses 4 more than its quota, and gives them back.
+    """
+    state = state_of(
+        configuration(fairSharing={}),
+        queue("a", 4, "org"),
+        queue("b", 0, "org"),
+        running("theirs", "b", 4),
+        pending("a", 3),
+        release=release,
+    )
+    edits = [change.edit for change in clash_of(state).changes]
+    assert "clusterqueue/a.preemption.reclaimWithinCohort=Any" in edits
