@@ -122,6 +122,7 @@ def running(  # noqa: PLR0913 - the words of the small language
     minute: int = 0,
     created: int | None = None,
     evicted: bool = False,
+    deleted: bool = False,
     annotations: Mapping[str, str] | None = None,
     flavor: str = FLAVOR,
 ) -> list[Object]:
@@ -138,6 +139,8 @@ def running(  # noqa: PLR0913 - the words of the small language
     }
     workload = _workload(name, queue_name, usage, priority, minute if created is None else created)
     workload["metadata"]["annotations"] = dict(annotations or {})
+    if deleted:
+        workload["metadata"]["deletionTimestamp"] = NOW
     workload["status"] = {
         "admission": {"clusterQueue": queue_name, "podSetAssignments": [assignment]},
         "conditions": conditions,

@@ -67,7 +67,7 @@ COUNTING = """### What some of them count, and what not
     workloads, where kube-scheduler counts pods. Of `kube-like` the last level is the time that all
     victims ran, where kube-scheduler looks at the earliest start of the highest priority.
 
-What is being evicted already counts in `victims` and `cost` only.
+What is being evicted or deleted already counts in `victims` and `cost` only.
 
 The caps of `no-regret` bind `last_resort`, `highest_priority`, `workloads` and
 `lost_work+restart_cost`. It may evict more pods than the scheduler itself, touch more queues, or

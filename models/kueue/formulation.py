@@ -79,8 +79,8 @@ def build_classes(
       places on nodes must.
     """
     kinds = [] if problem.places is None else [problem.places.kind]
-    # A workload that is being evicted already costs nothing new, and comes first in the order.
-    flags = [restricted.astype(np.int64), problem.evicted.astype(np.int64)]
+    # A workload that goes anyway costs nothing new.
+    flags = [restricted.astype(np.int64), problem.leaving.astype(np.int64)]
     columns = [problem.queue, *flags, *costs, *kinds, problem.holding]
     return group(problem.order, np.flatnonzero(eligible), columns)
 

@@ -494,7 +494,7 @@ MOST_NOTED: Final = 5
 
 def on_run_times(state: State, victims: Iterable[Admitted]) -> Iterator[str]:
     """Yield remarks on the victims of which the dump does not tell how long they have run."""
-    some = [one for one in victims if not one.evicted]
+    some = [one for one in victims if not one.leaving]
     slices = Slices(state.workloads)
     cut = [one.key for one in some if one.workload.replaces and slices.missing(one.workload)]
     if cut:

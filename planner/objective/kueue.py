@@ -67,7 +67,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     of_shape = [sum([weights[fr] * n for fr, n in one.usage.items()]) for one in first]
     sizes = as_costs(of_shape)[which]
     # These are gone under every plan: what they free lowers the need, and is never over-freed.
-    going = problem.evicted & eligible
+    going = problem.leaving & eligible
     needs = [0] * len(problem.frs)
     for fr in problem.contested:
         asked = problem.request[fr]
@@ -76,9 +76,9 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     borrowed, sharers = sharing(problem, snapshot, problem.path if asking is None else asking)
     # The queue of each workload, the cohorts above it and the namespace.
     groups_of = cache(lambda node, namespace: (*_above(problem, node), f"namespace/{namespace}"))
-    place, evicted, priority = places(problem.order, eligible), problem.evicted, problem.priority
+    place, leaving, priority = places(problem.order, eligible), problem.leaving, problem.priority
     losses = Losses(
-        keys, sizes, columns.pods, disruptions, rank, place, priority, evicted, costs or {}
+        keys, sizes, columns.pods, disruptions, rank, place, priority, leaving, costs or {}
     )
     return TermTable(
         separable=separable_terms(losses),
@@ -87,7 +87,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
         priorities=priorities,
         queue=problem.queue,
         size=sizes,
-        evicted=problem.evicted,
+        evicted=problem.leaving,
         holding=problem.holding,
         borrowed=borrowed,
         sharers=sharers,

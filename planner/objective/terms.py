@@ -84,7 +84,7 @@ class TermTable(Struct, frozen=True):
       lowest among the candidates; (W,) the priority itself; the priorities of the candidates, each
       once, from the lowest up.
     - ``queue``, ``size``, ``evicted``, ``holding``: (W,) the queue a workload counts for, its size
-      in 1/32000 accelerator, and whether it is being evicted already; (W, F) its usage.
+      in 1/32000 accelerator, and whether it is being evicted or deleted already; (W, F) its usage.
     - ``borrowed``: Per queue or cohort, what it uses beyond its own quota or guaranteed, divided by
       its weight where shares are weighted, in 1/32000 accelerator.
     - ``sharers``: Per queue, the positions in ``borrowed`` that its victims count for: its own, and
@@ -92,7 +92,7 @@ class TermTable(Struct, frozen=True):
     - ``contested``, ``weight``: Positions of the resources whose over-freeing counts; (F,) the size
       of one unit of each.
     - ``needs``: (C, F) for each of C alternatives, such as nodes: what victims must free once the
-      workloads that are being evicted already are gone, 0 for a resource that is not short.
+      workloads that go anyway are gone, 0 for a resource that is not short.
     - ``alternative``: A function from victims to the position of the alternative they are for.
     - ``disruptions``: (W,) what evicting each workload loses.
     - ``groups``: (W,) the groups of each workload, such as ``queue/team-a`` or ``namespace/ml``.

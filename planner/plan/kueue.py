@@ -161,7 +161,7 @@ class Victim(Record):
     ``workload`` is namespace/name. ``reason`` is the scheduler's own code. ``position`` is its
     place in the scheduler's candidate order, from 1. ``age_s`` is how long it has been running,
     in seconds. ``costs`` are its own contributions to the separable terms. ``evicted`` marks
-    one that is being evicted already, and so costs nothing more.
+    one that is being evicted or deleted already, and so costs nothing more.
     """
 
     workload: Annotated[str, Label(role="key")]

@@ -69,9 +69,9 @@ class Problem(Struct, frozen=True):
     - ``advantage``: For each node of the path: whether the preemptor has hierarchical advantage
       over workloads whose lowest common ancestor is that node (docs/semantics/kueue.md §5.3).
     - ``workloads``, ``queue``, ``holding``, ``names_contested``, ``priority``, ``queued_later``,
-      ``evicted``, ``order``: (W,): the records; their node; (W, F) their usage; whether they
+      ``leaving``, ``order``: (W,): the records; their node; (W, F) their usage; whether they
       name a contested fr; effective priority; whether the preemptor queued strictly earlier;
-      whether they are being evicted; their rank in the scheduler's candidate order, from 0.
+      whether they go anyway; their rank in the scheduler's candidate order, from 0.
     - ``fair``: The rules of fair sharing where it is on, ``None`` under classical preemption.
     - ``searched``: (F,) REQ, which the search for victims counts: as ``request``, but with pods
       only in older releases.
@@ -102,7 +102,7 @@ class Problem(Struct, frozen=True):
     names_contested: BoolArray
     priority: IntArray
     queued_later: BoolArray
-    evicted: BoolArray
+    leaving: BoolArray
     order: IntArray
     searched: Sequence[int]
     fair: FairRules | None = None
@@ -223,7 +223,7 @@ def build_problem(
         names_contested=names_contested,
         priority=workloads.columns.priority,
         queued_later=later,
-        evicted=workloads.columns.evicted,
+        leaving=workloads.columns.leaving,
         order=_candidate_order(workloads, queue, lca, dict(zip(path, advantage, strict=True))),
         fair=_fair_rules(snapshot, preemptor, assignment, nodes, frs),
         searched=[searched.get(fr, 0) for fr in frs],

@@ -151,6 +151,7 @@ def _row(found: Any, item: msgspec.Raw) -> tuple[Row, datetime | None] | None:  
         reserved_s,
         started_at.timestamp() if started_at else None,
         False,
+        metadata.deletion_timestamp is not None,
         holds and goes_on,
         goes_on and not holds,
     )

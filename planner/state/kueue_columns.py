@@ -73,7 +73,8 @@ class Row(NamedTuple):
     Names are as in `Workload`; ``local_queue`` is its namespace and the name of its LocalQueue.
     ``created_s`` is when it was created, ``reserved_s`` since when its quota is reserved, and
     ``started_s`` since when it runs (`Run`), in seconds since 1970, ``None`` if it is not or no
-    time is known. ``source`` is the text of a workload with nothing unusual to it, and otherwise
+    time is known. ``leaving`` says that it goes whatever is decided: it is ``evicted``, or being
+    deleted. ``source`` is the text of a workload with nothing unusual to it, and otherwise
     the object: one with a text was neither evicted nor preempted, or no longer is; it has no
     reclaimable pods, is no variant of another, and neither replaced another slice of an elastic
     workload nor was replaced.
@@ -92,6 +93,7 @@ class Row(NamedTuple):
     reserved_s: float | None
     started_s: float | None
     evicted: bool
+    leaving: bool
     holds_quota: bool
     is_pending: bool
 
@@ -113,6 +115,7 @@ class Row(NamedTuple):
             reserved_s=run.reserved_s,
             started_s=run.started_at.timestamp() if run.started_at else None,
             evicted=one.is_true("Evicted"),
+            leaving=one.is_leaving,
             holds_quota=one.holds_quota,
             is_pending=one.is_pending,
         )
@@ -165,6 +168,7 @@ class Columns(NamedTuple):
     reserved_s: NDArray[np.float64]
     started_s: NDArray[np.float64]
     evicted: NDArray[np.bool_]
+    leaving: NDArray[np.bool_]
     holds_quota: NDArray[np.bool_]
     is_pending: NDArray[np.bool_]
     is_text: NDArray[np.bool_]
@@ -193,7 +197,7 @@ class Columns(NamedTuple):
         return Columns(*columns)
 
 
-_KINDS: Final = "OOOOiiiqqddd????"
+_KINDS: Final = "OOOOiiiqqddd?????"
 """The types of the columns, as numpy calls them."""
 
 

@@ -523,6 +523,11 @@ class Workload(NamedObject):
         return reserved
 
     @property
+    def is_leaving(self) -> bool:
+        """Whether it goes whatever is decided: it is being evicted, or deleted."""
+        return self.metadata.deletion_timestamp is not None or self.is_true("Evicted")
+
+    @property
     def is_pending(self) -> bool:
         """Whether it waits in a queue: active, not finished, without quota."""
         if not self.spec.active:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+import planner
 from planner.errors import LookupFailed, SchemaError, UnsupportedError
 from planner.models.kueue.formulation import Columns, build_classes
 from planner.models.kueue.laws import assemble, attempts, eligible, restricted_while_borrowing
@@ -163,6 +164,27 @@ def test_protected_run_time_cut_short() -> None:
     )
     early = each("cut_short", *parts, pending("a", 3))
     assert early == {"ns/w": 600, "ns/done": 0, "ns/leaving": 0}
+
+
+@pytest.mark.parametrize("goes", ["evicted", "deleted"])
+def test_who_goes_anyway_costs_nothing_more(goes: str) -> None:
+    """Neither an eviction under way nor a deletion can be called off, whoever is planned for."""
+    parts = (
+        queue("a", 2, within="LowerPriority"),
+        running("going", "a", 1, minute=0, **{goes: True}),
+        running("stays", "a", 1, minute=59),
+        pending("a", 1),
+    )
+    for term in ("workloads", "pods", "lost_work", "restart_cost", "highest_priority", "queues"):
+        found = each(term, *parts)
+        assert found["ns/going"] == 0, term
+        assert found["ns/stays"] > 0, term
+    # A deletion alone does not make it come first in Kueue's order: there, the newest does.
+    state = state_of(*parts)
+    (victim,) = planner.solve(state).victims
+    assert (victim.workload, victim.evicted) == ("ns/going", True)
+    assert planner.verify(state, planner.solve(state)).accepted
+    told(planner.explain(state, victim="ns/going").answer)
 
 
 def test_an_accelerator_hour_is_that_of_a_device_or_of_32_cores() -> None:

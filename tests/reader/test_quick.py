@@ -203,6 +203,7 @@ def test_what_is_unusual_is_an_object(change: Any) -> None:
         lambda one: one["status"]["conditions"].append({"type": "PodsReady", "status": "False"}),
         lambda one: one["status"]["conditions"].append({"type": "Admitted", "status": "False"}),
         lambda one: one["status"].update(admissionChecks=[{"name": "prov", "state": "Ready"}]),
+        lambda one: one["metadata"].update(deletionTimestamp="2026-05-01T12:59:00Z"),
         lambda one: one["spec"].update(active=False),
         lambda one: one["spec"].pop("priority", None),
         lambda one: one["status"].update(schedulingStats={"evictions": [{"reason": "Preempted"}]}),

@@ -118,7 +118,7 @@ class _Aftermath:
             going = [case.problem.workloads[at] for at in sorted(chosen)]
             holder = admit(snapshot, case.preemptor, case.assignment)
             after = snapshot_after(snapshot, holder, going)
-            fresh = [one for one in going if not one.evicted]
+            fresh = [one for one in going if not one.leaving]
             waiting = (pending_again(case.state, snapshot, w, self.reason(w)) for w in fresh)
             found = {one.key: next_targets(after, one) for one in waiting}
             self._found[chosen] = {key: targets for key, targets in found.items() if targets}

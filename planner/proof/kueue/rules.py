@@ -293,7 +293,7 @@ def kueue_claims(  # noqa: PLR0913 - all that a claim is about
         tuple(sorted(one.usage.items()) if fair else [one.usage.get(fr, 0) for fr in frs])
         for one in some
     )
-    columns = [workloads.columns.queue, holds[alike], workloads.columns.evicted.astype(np.int64)]
+    columns = [workloads.columns.queue, holds[alike], workloads.columns.leaving.astype(np.int64)]
     if not fair:
         columns.append(variants(setting, workloads))
     if setting.floor.groups:

@@ -127,6 +127,7 @@ class Admissions:
             queue=queue,
             priority=effective_priorities(stored, self._configuration)[places],
             evicted=stored.evicted[places],
+            leaving=stored.leaving[places],
             pods=np.array([one.pods for one in shapes], dtype=np.int64)[usage],
             # Of two conditions QuotaReserved only the first tells a time.
             reserved_s=np.where(np.isnan(reserved_s), now_s, reserved_s),
@@ -168,6 +169,7 @@ class Admissions:
             started_at=_moment(started),
             running_s=int(columns.running_s[row]),
             evicted=bool(columns.evicted[row]),
+            leaving=bool(columns.leaving[row]),
             remarks=stored.remarks[place],
             local_queue=local_queue,
             past=self._past_use.of(namespace, local_queue) if columns.dated[row] else None,
@@ -205,6 +207,7 @@ def as_admitted(
         started_at=run.started_at,
         running_s=seconds_since(run.started_at, now),
         evicted=workload.is_true("Evicted"),
+        leaving=workload.is_leaving,
         remarks=workload.remarks,
         local_queue=workload.queue_name,
     )

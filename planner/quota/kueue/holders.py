@@ -29,8 +29,8 @@ class Admitted(NamedTuple):
     ``started_at`` is since when it runs, ``None`` if no pod of it ran, or no time is known, and
     ``running_s`` for how many whole seconds. ``remarks`` are the notes on it that count in the cost
     of its eviction; ``local_queue`` is the name of its LocalQueue, and ``past`` the past use of
-    that LocalQueue, where its ClusterQueue orders by past use. The workload is
-    ``workloads[place]``.
+    that LocalQueue, where its ClusterQueue orders by past use. ``leaving`` says that it goes
+    whatever is decided: it is ``evicted``, or being deleted. The workload is ``workloads[place]``.
     """
 
     workloads: Sequence[Workload]
@@ -46,6 +46,7 @@ class Admitted(NamedTuple):
     started_at: datetime | None
     running_s: int
     evicted: bool
+    leaving: bool
     remarks: Remarks | None
     local_queue: str
     past: float | None = None
@@ -78,7 +79,8 @@ class Admitted(NamedTuple):
 class Columns(NamedTuple):
     """The fields of C holders that are read of all of them, as columns of shape (C,).
 
-    - ``queue``, ``priority``, ``evicted``, ``pods``, ``reserved_s``, ``running_s``: As `Admitted`.
+    - ``queue``, ``priority``, ``evicted``, ``leaving``, ``pods``, ``reserved_s``, ``running_s``: As
+      `Admitted`.
     - ``noted``, ``dated``: Whether a holder has remarks, and whether it has past use.
     - ``usage``: The number of its shape in the table.
     - ``number``: Its place among all holders of its queue.
@@ -87,6 +89,7 @@ class Columns(NamedTuple):
     queue: IntArray
     priority: IntArray
     evicted: NDArray[np.bool_]
+    leaving: NDArray[np.bool_]
     pods: IntArray
     reserved_s: NDArray[np.float64]
     running_s: IntArray
@@ -143,6 +146,7 @@ class Table:
             queue=np.array(of.queue, dtype=np.int64),
             priority=np.array(of.priority, dtype=np.int64),
             evicted=np.array(of.evicted, dtype=np.bool_),
+            leaving=np.array(of.leaving, dtype=np.bool_),
             pods=np.array([one.pods for one in of.shape], dtype=np.int64),
             reserved_s=np.array(of.reserved_s, dtype=np.float64),
             running_s=np.array(of.running_s, dtype=np.int64),

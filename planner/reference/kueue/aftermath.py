@@ -90,7 +90,7 @@ def evicting(victim: Admitted, reason: str, now: datetime) -> Admitted:
     evictions = tuple(Eviction(reason=name, count=count) for name, count in counts.items())
     update = {"scheduling_stats": SchedulingStats(evictions=evictions)}
     workload = workload.model_copy(update={"status": workload.status.model_copy(update=update)})
-    return victim.changed(workload)._replace(evicted=True, remarks=workload.remarks)
+    return victim.changed(workload)._replace(evicted=True, leaving=True, remarks=workload.remarks)
 
 
 def _eviction(reason: str, now: datetime) -> dict[str, Condition]:
@@ -170,4 +170,4 @@ def pending_again(state: State, snapshot: Snapshot, victim: Admitted, reason: st
 def next_targets(after: Snapshot, waiting: Preemptor) -> tuple[str, ...]:
     """Return whom a victim that waits would preempt after the plan, but for whom goes already."""
     found = decide(after, waiting).search.targets
-    return tuple(one.workload.key for one in found if not one.workload.evicted)
+    return tuple(one.workload.key for one in found if not one.workload.leaving)

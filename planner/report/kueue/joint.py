@@ -13,7 +13,7 @@ from planner.report import plan as shared
 from planner.report import words
 from planner.report.covered import answer_cell, assumed
 from planner.report.document import NOTHING, Cell, Column, Fact, Section, name, named, table
-from planner.report.kueue.plan import EVICTING, release_facts, release_lines
+from planner.report.kueue.plan import LEAVING, release_facts, release_lines
 from planner.report.labelled import labelled_lines
 from planner.report.style import line, renderer
 from planner.report.text import age, moment, short
@@ -91,7 +91,7 @@ def _step_table(answer: JointPlan) -> doc.Table:
     def who(row: _Row) -> Cell:
         if row.victim is None:
             return Cell("(it fits: nobody)" if row.fits else "", tone="dim")
-        return Cell(row.victim.workload, EVICTING if row.victim.evicted else "", is_name=True)
+        return Cell(row.victim.workload, LEAVING if row.victim.evicted else "", is_name=True)
 
     def queue(row: _Row) -> str:
         return row.show(lambda victim: victim.cluster_queue)

@@ -35,7 +35,7 @@ from planner.state.kueue_release import KnownBy
 MAX_AMOUNTS: Final = 3
 MOST_IN_BRIEF: Final = 2
 """Resources in brief."""
-EVICTING: Final = "(evicting)"
+LEAVING: Final = "(leaving)"
 STABLE: Final = "Stable: no victim would preempt anybody once it is pending again."
 _KNOWN_BY: Final[Mapping[KnownBy, str]] = {
     "given": "as you say",
@@ -283,7 +283,7 @@ def _victims(plan: Plan) -> Iterator[doc.Block]:
     found = {victim.reason: law_behind(plan.laws, victim.reason) for victim in victims}
     notes = [f"{law.id} {code}: {law.title}" if law else code for code, law in found.items()]
     if any(victim.evicted for victim in victims):
-        notes.append(f"{EVICTING}: is being evicted already, and costs nothing more")
+        notes.append(f"{LEAVING}: is being evicted or deleted already, and costs nothing more")
     yield from shared.victims_of(plan, table("Whom to evict", columns, victims, notes))
 
 
@@ -291,7 +291,7 @@ def _columns(plan: Plan, most: int | None = None) -> Iterator[Column[Victim]]:
     """Yield who a victim is, and what it holds; in brief of the ``most`` resources in need."""
 
     def who(victim: Victim) -> Cell:
-        return Cell(victim.workload, aside=EVICTING if victim.evicted else "", is_name=True)
+        return Cell(victim.workload, aside=LEAVING if victim.evicted else "", is_name=True)
 
     queue = Column[Victim]("ClusterQueue", lambda one: name(one.cluster_queue), folds=True)
     yield Column("Victim", who, plural(len(plan.victims), "victim"), folds=True)

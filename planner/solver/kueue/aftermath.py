@@ -1,8 +1,8 @@
 """Which victims of a plan would preempt again, asked of one victim set after the other.
 
 What they do is replayed on the state after the plan (`planner.reference.kueue.aftermath`). A
-workload that is being evicted already goes whatever the plan: as a victim it gets no decision of
-its own, and evicting it is no new eviction.
+workload that is being evicted or deleted already goes whatever the plan: as a victim it gets no
+decision of its own, and evicting it is no new eviction.
 
 Source: docs/design/objectives.md §3 (D11).
 """
@@ -39,7 +39,7 @@ class _Victim(NamedTuple):
     """A candidate of the preemptor that is pending again, and what its own decision depends on.
 
     ``own_candidates`` are positions of the preemptor's candidates that are candidates for this
-    one, too. ``others`` says whether this one has further candidates that are not being evicted.
+    one, too. ``others`` says whether this one has further candidates that do not go anyway.
     ``taken`` has a mapping for each ClusterQueue and flavor-resource: what each of the
     preemptor's other candidates gives back, by position.
     """
@@ -89,7 +89,7 @@ class CascadeReplay:
         if chosen not in self._found:
             gone = [self.workloads[i] for i in sorted(chosen)]
             after = snapshot_after(self.case.snapshot, self._holder, gone)
-            asked = [i for i in sorted(chosen) if not self.workloads[i].evicted]
+            asked = [i for i in sorted(chosen) if not self.workloads[i].leaving]
             followed = (self._ask(i, chosen, after) for i in asked)
             self._found[chosen] = tuple(one for one in followed if one is not None)
         return self._found[chosen]
@@ -100,7 +100,7 @@ class CascadeReplay:
         victim = self._victim(position)
         left = (self.workloads[j] for j in victim.own_candidates - chosen)
         # If nobody is left whom the victim could preempt, no decision is needed.
-        if not victim.others and all(one.evicted for one in left):
+        if not victim.others and all(one.leaving for one in left):
             return None
         if not chosen <= self._candidates:  # Kueue's own victims can be outside its own rules
             return cascade(after, self.case.preemptor, victim.waiting)
@@ -201,7 +201,7 @@ class CascadeReplay:
         """
         without = {self.workloads[j].key for j in self._candidates}
         everybody = (one for group in self.case.snapshot.admitted.values() for one in group)
-        running = (one for one in everybody if not one.evicted and one.key not in without)
+        running = (one for one in everybody if not one.leaving and one.key not in without)
         kept: dict[tuple[int, int, frozenset[int]], Admitted] = {}
         for one in (self._holder, *running):
             like = one.queue, one.priority, frozenset(one.names)

@@ -218,7 +218,7 @@ class Planning(Planned[Plan], Rules):
                 priority=workloads[at].priority,
                 position=int(self._place[at]),
                 age_s=self.table.disruptions[at].running_s,
-                evicted=workloads[at].evicted,
+                evicted=workloads[at].leaving,
                 usage=tuple(
                     Amount(
                         flavor=frs[fr].flavor,

@@ -72,7 +72,7 @@ def check_facts(case: Case, plan: Plan) -> Verdict:
         runs_in = case.snapshot.queue_name(holder.queue)
         findings += compare(f"queue of {key}", claim.cluster_queue, runs_in)
         findings += compare(f"priority of {key}", claim.priority, holder.priority)
-        findings += compare(f"eviction of {key}", claim.evicted, holder.evicted)
+        findings += compare(f"eviction of {key}", claim.evicted, holder.leaving)
         held = [case.snapshot.tree.frs[fr] for fr, units in holder.usage.items() if units]
         stated = [FlavorResource(amount.flavor, amount.resource) for amount in claim.usage]
         findings += once_each(f"victims[{i}].usage of {key}", stated, held)

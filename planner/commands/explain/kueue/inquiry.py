@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -25,6 +25,7 @@ from planner.laws import RULE_SETS, law_behind
 from planner.laws import kueue as laws
 from planner.models.kueue.laws import exclusions
 from planner.objective.profiles import Profile
+from planner.plan.base import name_some
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import parse_assignment, without_modes
 from planner.quota.kueue.preemptor import find_workload, key_of
@@ -40,6 +41,10 @@ _OF_SHORT: Final = frozenset(
     law.id for law in (laws.KQ_HOLDS_CONTESTED, laws.FS_HOLDS_CONTESTED, laws.FS_BORROWS_CONTESTED)
 )
 """The laws about what is short, which protect everybody where nothing is."""
+
+
+MOST_NAMED: Final = 5
+"""The most workloads that a sentence names."""
 
 
 def excluding(planning: Planning, position: int) -> Iterator[LawInWords]:
@@ -192,6 +197,7 @@ class KueueInquiry(clash.KueueExplainer):
             text = f"{text}. {way_in_words(case, ahead)}"
         elif reason is not None and reason.text not in text:
             text = f"{hold_in_words(plan.preemptor, reason)}. {text}"
+        text += self._going_anyway(standings)
         nodes = on_nodes(case, plan, self.deadline)
         return Explanation(
             rules="kueue-classical" if case.problem.fair is None else "kueue-fair",
@@ -202,6 +208,20 @@ class KueueInquiry(clash.KueueExplainer):
             eviction=self._eviction(),
             **found,
         )
+
+    def _going_anyway(self, standings: Iterable[Standing]) -> str:
+        """Name those of some workloads that go whatever is decided; empty if none does."""
+        places = (self.positions.get(one.workload) for one in standings)
+        holders = self.planning.problem.workloads
+        found = [
+            holders[place].key for place in places if place is not None and holders[place].leaving
+        ]
+        if not found:
+            return ""
+        are = "is" if len(found) == 1 else "are"
+        goes = "it goes anyway, and costs" if len(found) == 1 else "they go anyway, and cost"
+        named = name_some(found, MOST_NAMED)
+        return f". {named} {are} being evicted or deleted already: {goes} nothing more"
 
     def _eviction(self) -> PastEviction | None:
         """Return the last eviction of the workload itself; ``None`` if it was never evicted."""

@@ -283,7 +283,7 @@ class _Rooms:
             text="",
             **found,
         )
-        return domain.model_copy(update={"text": _in_words(wanted, domain)})
+        return domain.model_copy(update={"text": _in_words(wanted, domain, self._leaving)})
 
     def _others(self, wanted: Wanted, leaves: range, empty: int) -> tuple[str, ...]:
         """Return the pods that Kueue did not place, where a domain would have more without them."""
@@ -299,11 +299,16 @@ class _Rooms:
         return {one.key: one for one in found}
 
     @cached_property
+    def _leaving(self) -> frozenset[str]:
+        """Those that are being evicted or deleted already."""
+        return frozenset(one.key for one in self._in_order if one.leaving)
+
+    @cached_property
     def _in_order(self) -> Sequence[Admitted]:
-        """All that run: Kueue's candidates, then the rest by rising priority, newest first."""
+        """All that run: Kueue's candidates, who goes anyway, the rest by priority, newest first."""
         running = chain.from_iterable(self.case.snapshot.admitted.values())
         others = [one for one in running if one.key not in self._candidates]
-        others.sort(key=lambda one: (one.priority, -one.reserved_s, one.key))
+        others.sort(key=lambda one: (not one.leaving, one.priority, -one.reserved_s, one.key))
         return [*self._candidates.values(), *others]
 
     def _running(self, tree: FlavorTree, leaves: range) -> list[Movable]:
@@ -366,7 +371,8 @@ def _nearness(room: DomainRoom) -> tuple[bool, bool, bool, int, int, tuple[str, 
     return not room.used, shut, outside, number, room.lacks, room.domain
 
 
-def _in_words(wanted: Wanted, room: DomainRoom) -> str:
+def _in_words(wanted: Wanted, room: DomainRoom, leaving: Collection[str]) -> str:
+    """Say what a domain lacks, and without whom it has room; ``leaving`` are who goes anyway."""
     unit, what = unit_of(wanted)
     others = who_else(room.others)
     if not room.lacks:
@@ -379,14 +385,19 @@ def _in_words(wanted: Wanted, room: DomainRoom) -> str:
     if room.whoever.victims is None:
         return f"{text}, and no eviction helps{others}"
     if room.candidates is not None and room.candidates.victims is not None:
-        return f"{text}; it has room without {_few(room.candidates)}{others}"
-    few = _few(room.whoever)
+        return f"{text}; it has room without {_few(room.candidates, leaving)}{others}"
+    few = _few(room.whoever, leaving)
+    if all(one in leaving for one in room.whoever.victims):
+        return f"{text}; it has room without {few}{others}"
     return f"{text}; it has room without {few}, which Kueue may not evict for this{others}"
 
 
-def _few(opening: Opening) -> str:
+def _few(opening: Opening, leaving: Collection[str]) -> str:
     """Name the victims of an opening; of many, the first ones and the number of the rest."""
     victims = opening.victims or ()
-    named, beyond = ", ".join(victims[:MOST_NAMED]), len(victims) - MOST_NAMED
+    shown = [
+        f"{one} (which goes anyway)" if one in leaving else one for one in victims[:MOST_NAMED]
+    ]
+    named, beyond = ", ".join(shown), len(victims) - MOST_NAMED
     named += f" and {beyond:,} more" if beyond > 0 else ""
     return named if opening.proved else f"{named}, perhaps fewer"

@@ -115,7 +115,7 @@ def build_forest(snapshot: Snapshot, entrants: Sequence[Entrant]) -> Forest:
         ),
         holding=np.array(holding, dtype=np.int64).reshape(len(workloads), len(frs)),
         priority=np.concatenate([p.priority for p in trees.values()]),
-        evicted=workloads.columns.evicted,
+        leaving=workloads.columns.leaving,
         order=order,
     )
     offset = dict(zip(trees, offsets, strict=True))
@@ -153,7 +153,7 @@ def _alike(problem: Problem, entrants: Sequence[Entrant]) -> IntArray:
         if entrant.ways:
             of_tree = entrant.ways[0].problem.queued_later
             later[entrant.first : entrant.first + len(of_tree), number] = of_tree
-    known = [problem.queue, shape, problem.evicted, problem.priority]
+    known = [problem.queue, shape, problem.leaving, problem.priority]
     return np.column_stack([*(column.astype(np.int64) for column in known), later])
 
 
