@@ -138,10 +138,11 @@ def activity(queue: ClusterQueue, why: str | None, flavors: Container[str]) -> I
     """Yield E2 and E3: a queue's condition Active differs from what the objects in the state say.
 
     ``why`` says why the queue is inactive by the objects; ``None`` if it is active. A queue that is
-    active by its condition is taken as active if one of its flavors is not among ``flavors``.
+    active by its condition is taken as active if one of its flavors is not among ``flavors``. The
+    condition of a queue that is being deleted is as old as the deletion, and tells nothing.
     """
     said = queue.status.condition("Active")
-    if said is None:
+    if said is None or queue.metadata.deletion_timestamp is not None:
         return
     named = [f"ClusterQueue {queue.name}"]
     missing = [name for name in queue.flavor_names if name not in flavors]

@@ -205,6 +205,13 @@ def overtaken(*, pods: bool) -> dict[str, Object]:
     return said(objects, "Workload no longer fits after processing another workload")
 
 
+def deleting(*conditions: Object) -> dict[str, Object]:
+    """Return the cluster whose queue is being deleted, which its conditions may not say yet."""
+    objects = with_status("ClusterQueue a", *conditions)
+    objects["ClusterQueue a"]["metadata"]["deletionTimestamp"] = "2026-05-01T12:59:00Z"
+    return objects
+
+
 def held(second: str) -> dict[str, Object]:
     """Return the cluster in which two hold a flavor that their queues no longer have."""
     objects = dump(configuration(), queue("b", 4, cohort="c"), queue("z", 4))
@@ -257,6 +264,9 @@ CASES: dict[str, tuple[Callable[[], dict[str, Object]], str]] = {
         "queues contradiction",
     ),
     "stopped by nothing": (lambda: with_status("ClusterQueue a", STOPPED), "queues contradiction"),
+    # A deletion that Kueue has yet to see, or that it saw after it had called the queue stopped.
+    "deleted since": (lambda: deleting(ACTIVE), ""),
+    "deleted when stopped": (lambda: deleting(STOPPED), ""),
     # E2: if another queue of the tree is inactive, its workloads are no candidates.
     "inactive in the tree": (lambda: beside("team"), "queues contradiction"),
     "inactive elsewhere": (lambda: beside(""), ""),
