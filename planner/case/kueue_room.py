@@ -12,7 +12,7 @@ from planner.case.kueue import Case
 from planner.plan.base import name_some
 from planner.quantity import format_units, plural
 from planner.quota.kueue.request import PODS
-from planner.quota.kueue.topology import FlavorTree, Topologies, Values
+from planner.quota.kueue.topology import FlavorTree, Topologies, Values, is_of
 from planner.reference.kueue.chance import Chance
 from planner.reference.kueue.topology.assigning import Placing
 from planner.state.kueue import HOST
@@ -89,6 +89,27 @@ def who_else(names: Sequence[str]) -> str:
     return f"; {name_some(names, MOST_NAMED)} {are} of Kueue's"
 
 
+def out_of_use(topologies: Topologies, tree: FlavorTree, domain: Values = ()) -> str:
+    """Return the words on nodes of a flavor, in a domain, that take no pods; empty if all do.
+
+    Source: docs/semantics/kueue-topology.md §2.1.
+    """
+    flavor, levels = topologies.flavors[tree.flavor], tree.levels
+    cordoned, unready = list[str](), list[str]()
+    for node in topologies.nodes:
+        labels = node.metadata.labels
+        here = all(labels.get(key) == value for key, value in zip(levels, domain, strict=False))
+        if here and not node.is_usable and is_of(node, flavor, levels):
+            (cordoned if node.spec.unschedulable else unready).append(node.name)
+    said = ""
+    for names, why in ((cordoned, "cordoned (unschedulable)"), (unready, "not ready")):
+        if len(names) == 1:
+            said += f"; node {names[0]} is {why} and does not count"
+        elif names:
+            said += f"; nodes {name_some(names, MOST_NAMED)} are {why} and do not count"
+    return said
+
+
 def where_short(case: Case, gone: Iterable[int] = (), *, empty: bool = False) -> str:
     """Say which podsets lack room on the nodes of their flavors, and what the best domains have.
 
@@ -115,7 +136,8 @@ def where_short(case: Case, gone: Iterable[int] = (), *, empty: bool = False) ->
         if not isinstance(aim, Misfit):
             wanted = Wanted.of(tree, aim, roles, topologies.flavors[flavor].spec.tolerations)
             rows = tree.free if empty else placing.occupancy.left[flavor]
-            said += _lacking(wanted, rows, Beside(topologies, tree))
+            idle = out_of_use(topologies, tree)
+            said += [f"{one}{idle}" for one in _lacking(wanted, rows, Beside(topologies, tree))]
     return "; ".join(said)
 
 
@@ -138,4 +160,5 @@ def _lacking(wanted: Wanted, rows: Sequence[Sequence[int]], beside: Beside) -> I
     has = [f"{called(tree, tree.values[level][rank])} has {held_in[rank]}" for rank in ranked]
     others = who_else(beside.matter(wanted, everywhere, sum(held_in)))
     none = f"none of {len(has)} has room: {name_some(has, MOST_NAMED)}" if has else "there is none"
-    yield f"{asks} in one {kind_of(tree.levels[level])}, and {none}{others}"
+    where = f"one {kind_of(tree.levels[level])} of flavor {tree.flavor}"
+    yield f"{asks} in {where}, and {none}{others}"

@@ -29,7 +29,7 @@ ANSWERS = {
     "solve-blames-quota-when-nodes-lack-room": [
         (
             "even without the only candidate the nodes lack room (KT-01): main needs 2 slots of 4 "
-            "nvidia.com/gpu in one node, and none of 1 has room: node node-1 has 1"
+            "nvidia.com/gpu in one node of flavor alpha, and none of 1 has room: node node-1 has 1"
         ),
     ],
 }

@@ -199,9 +199,12 @@ class KueueInquiry(clash.KueueExplainer):
             text = f"{hold_in_words(plan.preemptor, reason)}. {text}"
         text += self._going_anyway(standings)
         nodes = on_nodes(case, plan, self.deadline)
+        flavors = case.assignment
+        # Flavors for all podsets, and NoFit: the plan says what even empty nodes lack.
+        told = flavors.mode == "NoFit" and len(flavors.pod_sets) == len(case.preemptor.pod_sets)
         return Explanation(
             rules="kueue-classical" if case.problem.fair is None else "kueue-fair",
-            answer=text if nodes is None else f"{text}{in_short(nodes)}",
+            answer=text if nodes is None else f"{text}{in_short(nodes, of_empty=not told)}",
             cluster_queue=plan.cluster_queue,
             workloads=standings,
             nodes=nodes,

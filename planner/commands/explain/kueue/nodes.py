@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Final, Literal
 
 from planner.case.kueue import Case, with_topologies
-from planner.case.kueue_room import Beside, called, slot_of, unit_of, who_else
+from planner.case.kueue_room import Beside, called, out_of_use, slot_of, unit_of, who_else
 from planner.commands.explain.kueue.picture import nodes_around
 from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening, Together
 from planner.commands.explain.kueue.smallest import Movable, least_evictions, smallest_set
@@ -70,15 +70,31 @@ def on_nodes(case: Case, plan: Plan, deadline: Deadline) -> OnNodes | None:
     )
 
 
-def in_short(nodes: OnNodes) -> str:
-    """Return the sentence on nodes that ends an answer; empty where there is room."""
+def in_short(nodes: OnNodes, *, of_empty: bool) -> str:
+    """Return the sentences on nodes that end an answer; empty where there is room.
+
+    ``of_empty`` says whether to tell of domains that would lack room if nobody ran.
+    """
     if nodes.unknown:
-        return f". Whether there is room on the nodes is not known: {nodes.unknown}"
-    short = [one for one in nodes.flavors if one.assigned and one.closest[:1]]
-    texts = [one.closest[0].text for one in short if one.closest[0].lacks]
-    if nodes.together is not None and (nodes.together.when == "now" or not texts):
-        texts.append(nodes.together.text)
-    return f". On the nodes, {'; '.join(texts)}" if texts else ""
+        return (
+            ". This is by quota alone: whether there is room on the nodes is not known: "
+            f"{nodes.unknown}"
+        )
+    assigned = [one for one in nodes.flavors if one.assigned and one.closest]
+    # Podsets of one shape lack the same: it is said once.
+    short: dict[tuple[str, str], list[str]] = {}
+    for one in assigned:
+        nearest = one.closest[0]
+        if nearest.lacks and (of_empty or nearest.whoever is not None):
+            flavor = f" of flavor {one.flavor}" if nearest.domain else ""
+            short.setdefault((flavor, nearest.text), []).extend(one.pod_sets)
+    said = ""
+    for (flavor, text), names in short.items():
+        whose = f"for {' and '.join(names)}, " if len(assigned) > 1 else ""
+        said += f". On the nodes{flavor}, {whose}{text}"
+    if nodes.together is not None and (nodes.together.when == "now" or not short):
+        said += f". On the nodes, {nodes.together.text}"
+    return said
 
 
 _When = Literal["now", "candidates", "empty"]
@@ -283,7 +299,9 @@ class _Rooms:
             text="",
             **found,
         )
-        return domain.model_copy(update={"text": _in_words(wanted, domain, self._leaving)})
+        idle = out_of_use(self.case.snapshot.topologies, wanted.tree, values) if lacks else ""
+        text = f"{_in_words(wanted, domain, self._leaving)}{idle}"
+        return domain.model_copy(update={"text": text})
 
     def _others(self, wanted: Wanted, leaves: range, empty: int) -> tuple[str, ...]:
         """Return the pods that Kueue did not place, where a domain would have more without them."""

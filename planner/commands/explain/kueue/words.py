@@ -176,8 +176,13 @@ def _borrows_contested(problem: Problem) -> str:
 
 @OF_PROBLEM.of(laws.KT_ROOM)
 def _room(problem: Problem) -> str:
-    rooms = () if problem.places is None else problem.places.rooms
-    return f"the nodes must have room for {' and '.join(room.name for room in rooms)}"
+    names: dict[str, list[str]] = {}
+    for room in () if problem.places is None else problem.places.rooms:
+        names.setdefault(room.flavor, []).append(room.name)
+    return " and ".join(
+        f"the nodes of flavor {flavor} must have room for {' and '.join(some)}"
+        for flavor, some in names.items()
+    )
 
 
 @OF_PROBLEM.of(laws.KQ_BORROW_WITHIN_COHORT)

@@ -270,3 +270,31 @@ def test_every_format_has_it() -> None:
         text = render(answer, style, color=False, width=100)
         assert "main: 4 slots of 4 gpu, required in one rack, in flavor default" in text
         assert "1: ns/b" in text
+
+
+def test_nodes_that_are_out_of_use_are_named() -> None:
+    """With n5 and n6, r1 would have the two slots more that it lacks."""
+    answer = explained(
+        TWO_RACKS,
+        node("n5", "r1", unschedulable=True, gpu=8),
+        node("n6", "r1", ready="Unknown", gpu=8),
+        room(),
+        waits(pods("main", 6, FOUR, ONE_RACK)),
+    )
+    assert answer.nodes is not None
+    by_rack = {one.name: one.text for one in answer.nodes.flavors[0].closest}
+    assert "node n5 is cordoned (unschedulable)" in by_rack["rack r1"]
+    assert "node n6 is not ready" in by_rack["rack r1"]
+    assert "n5" not in by_rack["rack r2"]
+    told(answer.answer)
+
+
+def test_podsets_of_one_shape_are_told_of_in_one_sentence() -> None:
+    answer = explained(
+        TWO_RACKS,
+        room(),
+        runs("x", {"gpu": 8}, {"n1": 1, "n3": 1}, priority=9),
+        waits(pods("a", 3, FOUR, ONE_RACK), pods("b", 3, FOUR, ONE_RACK)),
+    )
+    assert answer.answer.count("it has 2 of 3") == 1
+    told(answer.answer)
