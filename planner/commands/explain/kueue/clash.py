@@ -20,6 +20,7 @@ from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem
 from planner.quantity import NANO, UNLIMITED, format_quantity, format_units, is_milli
 from planner.solver.kueue.planning import Planning
+from planner.state.queues import ClusterQueue, Cohort
 
 
 def laws_of(problem: Problem) -> tuple[Law, ...]:
@@ -122,11 +123,11 @@ def helpful(inquiry: KueueExplainer) -> tuple[Iterator[Edit], bool]:
     """Return every single edit that works, and whether edits are tried at all.
 
     A number changes by the smallest step up; of a policy all values but Never are tried, and every
-    one that works is returned. For an inactive queue nothing is tried.
+    one that works is returned. For an inactive queue only its stopPolicy is tried.
     """
     case = inquiry.planning.case
     if case.cluster_queue in case.snapshot.inactive:
-        return iter(()), False
+        return _stops(inquiry), False
     configuration = case.snapshot.configuration
     switched = {True: ("true", "false"), False: ("false", "true")}
     gates = (
@@ -136,6 +137,7 @@ def helpful(inquiry: KueueExplainer) -> tuple[Iterator[Edit], bool]:
     )
     searches = (
         *(_priorities(inquiry), _policies(inquiry), _quotas(inquiry), _weights(inquiry)),
+        _stops(inquiry),
         inquiry.working(*gates),
     )
     return chain.from_iterable(searches), True
@@ -200,18 +202,49 @@ def _weights(inquiry: KueueExplainer) -> Iterator[Edit]:
         )
 
 
-def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:
-    """Yield the smallest higher limit or quota of each flavor-resource that works."""
+def _stops(inquiry: KueueExplainer) -> Iterator[Edit]:
+    """Yield the stopPolicy of each ClusterQueue of the tree whose end works.
+
+    The workloads of a stopped queue are no candidates, and those that wait there never heads.
+    """
     case = inquiry.planning.case
-    queue, asked, snapshot = case.cluster_queue, _asked(case), case.snapshot
-    for flavor, quota in snapshot.queues[case.preemptor.queue].spec.quotas:
-        fr = snapshot.fr_or_none(flavor, quota.name)
-        if fr is not None and asked[quota.name]:
-            path = f"clusterqueue/{queue}.quota.{flavor}/{quota.name}"
-            both = {"borrowingLimit": quota.borrowing_limit, "nominal": quota.nominal_quota}
-            for field, nano in both.items():
-                if nano is not None:
-                    yield from _raised(inquiry, f"{path}.{field}", fr, nano)
+    tree = case.snapshot.tree
+    names = {tree.nodes[node].name for node in tree.below(tree.root(case.preemptor.queue))}
+    edits = (
+        Edit(f"clusterqueue/{one.name}.stopPolicy", one.spec.stop_policy, "None")
+        for one in case.state.cluster_queues
+        if one.spec.stop_policy != "None" and one.name in names
+    )
+    return inquiry.working(*edits)
+
+
+def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:
+    """Yield the smallest higher limit or quota of each flavor-resource that works.
+
+    That is nominalQuota and borrowingLimit of the ClusterQueue, the borrowingLimit of the Cohorts
+    above it, and the lendingLimit of whoever else has quota in its tree.
+    """
+    case = inquiry.planning.case
+    asked, tree, queue = _asked(case), case.snapshot.tree, case.preemptor.queue
+    path = tree.path(queue)
+    owners: list[ClusterQueue | Cohort] = [*case.state.cluster_queues, *case.state.cohorts]
+    named = {(isinstance(one, ClusterQueue), one.name): one for one in owners}
+    for node in (*path, *(one for one in tree.below(path[-1]) if one not in path)):
+        at = tree.nodes[node]
+        owner, kind = named.get((at.is_queue, at.name)), "clusterqueue" if at.is_queue else "cohort"
+        for flavor, quota in () if owner is None else owner.spec.quotas:
+            fr = case.snapshot.fr_or_none(flavor, quota.name)
+            if fr is None or not asked[quota.name]:
+                continue
+            fields = {"lendingLimit": quota.lending_limit}
+            if node in path:
+                fields = {"borrowingLimit": quota.borrowing_limit}
+            if node == queue:
+                fields["nominal"] = quota.nominal_quota
+            for field, nano in fields.items():
+                if nano is not None and (field != "lendingLimit" or tree.kept[node][fr]):
+                    place = f"{kind}/{at.name}.quota.{flavor}/{quota.name}.{field}"
+                    yield from _raised(inquiry, place, fr, nano)
 
 
 def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[Edit]:

@@ -218,3 +218,66 @@ def test_gates_that_a_release_does_not_know_are_not_tried(release: str) -> None:
     )
     edits = [change.edit for change in clash_of(state).changes]
     assert "clusterqueue/a.preemption.reclaimWithinCohort=Any" in edits
+
+
+@pytest.mark.parametrize(
+    ("parts", "edit_", "victims"),
+    [
+        # a may use 1 of its own, and 1 of the 4 of b: with one more lent it has its 3.
+        (
+            [
+                *queue("a", 1, "org"),
+                *queue("b", 4, "org", lending=1),
+                *pending("a", 3),
+            ],
+            "clusterqueue/b.quota.default/gpu.lendingLimit=2",
+            0,
+        ),
+        # A Cohort lends its own quota, too.
+        (
+            [
+                *cohort("org"),
+                *cohort("rich", "org", nominal=4, lending=0),
+                *queue("a", 1, "org"),
+                *queue("b", 0, "rich"),
+                *pending("a", 3),
+            ],
+            "cohort/rich.quota.default/gpu.lendingLimit=2",
+            0,
+        ),
+        # All below mid have 1 themselves, and may borrow 1 together.
+        (
+            [
+                *cohort("org", nominal=4),
+                *cohort("mid", "org", nominal=0, borrowing=1),
+                *queue("a", 1, "mid"),
+                *pending("a", 3),
+            ],
+            "cohort/mid.quota.default/gpu.borrowingLimit=2",
+            0,
+        ),
+        ([*queue("a", 4, stop="Hold"), *pending("a", 3)], "clusterqueue/a.stopPolicy=None", 0),
+        # Whoever runs in a stopped queue is no candidate.
+        (
+            [
+                *queue("a", 4, "org", reclaim="Any"),
+                *queue("b", 0, "org", stop="HoldAndDrain"),
+                *running("theirs", "b", 4),
+                *pending("a", 3),
+            ],
+            "clusterqueue/b.stopPolicy=None",
+            1,
+        ),
+    ],
+    ids=["lending", "lending Cohort", "Cohort above", "own stop", "stop of another"],
+)
+def test_what_others_lend_or_stop_is_tried(parts: list[Object], edit_: str, victims: int) -> None:
+    state = state_of(parts)
+    explained = planner.explain(state, PENDING, objective=MIN_COUNT)
+    assert explained.clash is not None
+    found = {one.edit: one for one in explained.clash.changes}
+    assert len(found[edit_].victims) == victims
+    for one in found.values():
+        assert works(state, one.edit)
+        if one.step:
+            assert not works(state, f"{one.path}={int(one.after) - 1}")
