@@ -12,25 +12,26 @@ from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.held_back import passed_over
 from planner.quota.yunikorn.queue import QUOTA_PREEMPTION_DELAY, Queue
 from planner.quota.yunikorn.resource import fits
-from planner.reference.yunikorn.decision import RequiredNodeConditions
 from planner.reference.yunikorn.turn import BACKS_OFF, Preconditions
 from planner.state.clock import SECOND
 from planner.state.yunikorn_release import V1_9
 
 
 def postponed(
-    cluster: Cluster, asking: Asking, conditions: Preconditions | RequiredNodeConditions | None
+    cluster: Cluster, asking: Asking, conditions: Preconditions | None
 ) -> tuple[str, ...]:
     """Say what makes the core wait before it preempts for an ask, if anything does."""
     if asking.shares is not None:
         return tuple(_lowered(cluster, asking.leaf))
     ask = asking.ask
+    if conditions is None:
+        return ()
     key, notes = ask.allocation_key, list[str]()
-    if conditions is not None and conditions.held_back and not passed_over(cluster, asking):
+    if conditions.held_back and not passed_over(cluster, asking):
         until = asking.application.backoff_deadline if conditions.held_back == BACKS_OFF else None
         later = "" if until is None else f", until {until.isoformat()}"
         notes.append(f"{key}: the core passes over it: {conditions.held_back}{later}")
-    if isinstance(conditions, RequiredNodeConditions):
+    if not conditions.no_required_node:
         node = ask.required_node
         room = cluster.node(node)
         holds = room is not None and fits(room.node.capacity, ask.resource)
@@ -39,7 +40,7 @@ def postponed(
         if not (conditions.fits_headroom or ask.triggered_preemption):
             notes.append(f"{key}: the core looks for victims only once its queues have room for it")
         return tuple(notes)
-    if conditions is None or conditions.allocatable_now:
+    if conditions.allocatable_now:
         return ()
     if not conditions.delay_passed:
         due = ask.request_time + asking.leaf.properties.delay

@@ -8,7 +8,7 @@ import planner
 from planner.quota.yunikorn.cluster import prepare
 from planner.quota.yunikorn.held_back import PARENT
 from planner.reference.yunikorn.cycle import run_cycles
-from planner.reference.yunikorn.turn import COMES_LATE, Preconditions
+from planner.reference.yunikorn.turn import COMES_LATE
 from planner.state.yunikorn import YuniKornState
 from tests.verifier.yunikorn.plans import broken, plan_of
 from tests.yunikorn.building import (
@@ -60,7 +60,7 @@ def asking(
 def held_back(value: Json) -> str:
     """Return what holds the ask back; it preempts if and only if nothing does."""
     found = decided(value)
-    assert isinstance(found.conditions, Preconditions)
+    assert found.conditions is not None
     assert found.triggered == (not found.conditions.held_back)
     return found.conditions.held_back
 

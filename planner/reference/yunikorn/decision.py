@@ -27,7 +27,6 @@ from planner.quota.yunikorn.resource import (
     Resource,
     equal,
     fits,
-    fits_loose,
     fits_raw,
     floor_minus,
     ge_all,
@@ -50,13 +49,7 @@ from planner.reference.yunikorn.candidates import (
 from planner.reference.yunikorn.order import NO_TIES
 from planner.reference.yunikorn.predicates import Predicates, predicates_of
 from planner.reference.yunikorn.quota import CorePanics, preempt_quota
-from planner.reference.yunikorn.turn import (
-    Preconditions,
-    check,
-    free_node,
-    held_back,
-    placeholder_for,
-)
+from planner.reference.yunikorn.turn import Preconditions, check, placeholder_for
 from planner.state.yunikorn import Allocation, Ask
 from planner.state.yunikorn_release import V1_8
 
@@ -354,41 +347,6 @@ def cancelled_by(cluster: Cluster, asking: Asking) -> set[str]:
     return lost
 
 
-class RequiredNodeConditions(Struct, frozen=True):
-    """What must hold before the required node is made free.
-
-    ``held_back`` and ``allocatable_now`` are as of other asks. For a node that ``has_room`` the
-    core does not look for victims, even if the shim refuses the ask there.
-    """
-
-    reserved: bool
-    fits_headroom: bool
-    has_room: bool
-    not_triggered: bool
-    allocatable_now: bool
-    held_back: str = ""
-
-    @property
-    def attempted(self) -> bool:
-        """Whether the scheduler tries preemption."""
-        ready = self.reserved and self.fits_headroom and not self.held_back
-        return ready and not self.has_room and self.not_triggered
-
-
-@keeps(laws.YK_MAY_PREEMPT)
-def check_required_node(cluster: Cluster, asking: Asking, room: NodeRoom) -> RequiredNodeConditions:
-    """Check whether the reserved-allocation pass comes to preemption for the ask."""
-    ask = asking.ask
-    return RequiredNodeConditions(
-        held_back=held_back(cluster, asking),
-        reserved=room.reserved_for(ask.allocation_key),
-        fits_headroom=fits_loose(asking.leaf.headroom, ask.resource),
-        has_room=fits(room.available, ask.resource),
-        not_triggered=not ask.triggered_preemption,
-        allocatable_now=free_node(cluster, asking) is not None,
-    )
-
-
 @keeps(laws.YK_FITS_NODE)
 def preempt_required_node(
     cluster: Cluster, ask: Ask, room: NodeRoom, ties: Mapping[str, int]
@@ -457,7 +415,7 @@ class Decision(Struct, frozen=True):
     """
 
     kind: Kind
-    conditions: Preconditions | RequiredNodeConditions | None
+    conditions: Preconditions | None
     triggered: bool = False
     node: str | None = None
     victims: tuple[Candidate, ...] = field(default=())
@@ -487,37 +445,39 @@ def decide(
     the state, and that of the names of nodes.
     """
     if asking.shares is not None:
-        try:
-            victims = preempt_quota(asking.leaf, ties).victims
-        except CorePanics:
-            return Decision("panic", None)
-        return Decision("quota", None, bool(victims), None, victims)
+        return _of_lowered_quota(asking, ties)
     ask, direct = asking.ask, cluster.x.direct
-    conditions: Preconditions | RequiredNodeConditions
     found: Success | None = None
     kind: Kind = "required-node" if ask.required_node else "generic"
     if direct is None and (held := placeholder_for(cluster, asking)):
         return Decision(kind, None, replaces=held)
-    if ask.required_node:
-        room = cluster.node(ask.required_node)
-        if room is None:
-            return Decision(kind, None)
-        conditions = check_required_node(cluster, asking, room)
-        # Some recorded states call the preemptor directly, whatever its conditions say.
-        if direct is not None or conditions.attempted:
-            victims = preempt_required_node(cluster, ask, room, ties)
-            found = (room.node_id, victims) if victims else None
+    room = cluster.node(ask.required_node) if ask.required_node else None
+    if ask.required_node and room is None:
+        return Decision(kind, None)
+    conditions = check(cluster, asking)
+    # Some recorded states call the preemptor directly, whatever its conditions say.
+    if direct is None and not conditions.attempted:
+        return Decision(kind, conditions)
+    if room is not None:
+        victims = preempt_required_node(cluster, ask, room, ties)
+        found = (room.node_id, victims) if victims else None
     else:
-        conditions = check(cluster, asking)
-        if direct is not None or conditions.attempted:
-            registered = callback and cluster.x.predicates != "none"
-            shim = predicates_of(cluster, ask) if registered else None
-            tried = conditions.nodes_tried if direct is None else direct.nodes_tried
-            try:
-                cancelled_by(cluster, asking)
-                found = try_preemption(cluster, asking, shim, nodes_tried=tried, ties=ties)
-            except CoreHangs:
-                kind = "hangs"
+        registered = callback and cluster.x.predicates != "none"
+        shim = predicates_of(cluster, ask) if registered else None
+        tried = conditions.nodes_tried if direct is None else direct.nodes_tried
+        try:
+            cancelled_by(cluster, asking)
+            found = try_preemption(cluster, asking, shim, nodes_tried=tried, ties=ties)
+        except CoreHangs:
+            kind = "hangs"
     if found is None:
         return Decision(kind, conditions)
     return Decision(kind, conditions, True, *found)  # noqa: FBT003
+
+
+def _of_lowered_quota(asking: Asking, ties: Mapping[str, int]) -> Decision:
+    try:
+        victims = preempt_quota(asking.leaf, ties).victims
+    except CorePanics:
+        return Decision("panic", None)
+    return Decision("quota", None, bool(victims), None, victims)

@@ -22,7 +22,7 @@ from planner.quota.yunikorn.held_back import (
     placeholders_of,
     waits_for_placeholder,
 )
-from planner.quota.yunikorn.resource import fits_loose, ge_all
+from planner.quota.yunikorn.resource import fits, fits_loose, ge_all
 from planner.reference.laws import keeps
 from planner.reference.yunikorn.order import apps_in_order, in_turn, nodes_in_order
 from planner.reference.yunikorn.predicates import predicates_of
@@ -96,8 +96,13 @@ class Preconditions(Struct, frozen=True):
     ``held_back`` says what passes over the ask before that, in the core's words; empty if nothing
     does. ``fits_headroom`` and ``allocatable_now`` say where in the cycle the ask stands: an ask
     that fits and finds a node is allocated, and needs no preemption.
+
+    An ask with a required node preempts in another pass, which looks at none of the switches and
+    times, and at two things of the node: it is ``reserved`` for the ask, and has no ``room``. For
+    a node with room the core does not look for victims, even if the shim refuses the ask there.
     """
 
+    held_back: str
     preemption_enabled: bool
     allow_preempt_other: bool
     not_triggered: bool
@@ -106,7 +111,8 @@ class Preconditions(Struct, frozen=True):
     check_interval_passed: bool
     fits_headroom: bool
     allocatable_now: bool
-    held_back: str = ""
+    reserved: bool = False
+    has_room: bool = False
 
     @property
     def nodes_tried(self) -> bool:
@@ -116,12 +122,13 @@ class Preconditions(Struct, frozen=True):
     @property
     def attempted(self) -> bool:
         """Whether the scheduler tries preemption."""
+        if self.held_back or not self.not_triggered:
+            return False
+        if not self.no_required_node:
+            return self.reserved and self.fits_headroom and not self.has_room
         return (
-            not self.held_back
-            and self.preemption_enabled
+            self.preemption_enabled
             and self.allow_preempt_other
-            and self.not_triggered
-            and self.no_required_node
             and self.delay_passed
             and self.check_interval_passed
             and not self.allocatable_now
@@ -133,6 +140,7 @@ def check(cluster: Cluster, asking: Asking) -> Preconditions:
     """Check all preconditions of an ask; the policy of its own queue is not one of them."""
     ask, leaf = asking.ask, asking.leaf
     last = ask.x.preempt_check_time
+    required = cluster.node(ask.required_node) if ask.required_node else None
     return Preconditions(
         held_back=held_back(cluster, asking),
         preemption_enabled=cluster.partition.preemption.enabled,
@@ -143,6 +151,8 @@ def check(cluster: Cluster, asking: Asking) -> Preconditions:
         check_interval_passed=last is None or cluster.now >= last + CHECK_INTERVAL,
         fits_headroom=fits_loose(leaf.headroom, ask.resource),
         allocatable_now=free_node(cluster, asking) is not None,
+        reserved=required is not None and required.reserved_for(ask.allocation_key),
+        has_room=required is not None and fits(required.available, ask.resource),
     )
 
 

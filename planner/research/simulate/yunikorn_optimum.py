@@ -6,7 +6,6 @@ from planner.case.yunikorn import Case
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.decision import Decision
-from planner.reference.yunikorn.turn import Preconditions
 from planner.research.simulate.simulate import Asked, Unproved
 from planner.solver.deadline import Deadline
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning
@@ -29,7 +28,7 @@ def optimum(  # noqa: PLR0913, PLR0917 - what decides
     case = Case(state, cluster, asking)
     found, conditions = case.decision, case.decision.conditions
     # Whether preemption is tried at all is the core's decision, and so are required nodes.
-    if not (isinstance(conditions, Preconditions) and conditions.attempted):
+    if conditions is None or not (conditions.attempted and conditions.no_required_node):
         return found
     planning = YuniKornPlanning(case, side)
     plan = solve(planning, asked.profile, Deadline.after(asked.time_limit))
