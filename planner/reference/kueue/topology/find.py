@@ -22,12 +22,13 @@ from planner.quota.kueue.topology import (
     Values,
 )
 from planner.reference.kueue.chance import PlacementCrash
-from planner.reference.kueue.topology.ask import Aim, Ask, Misfit, aim_of
+from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
 from planner.reference.kueue.topology.place import Chosen, Manners, Short, place
 from planner.reference.kueue.topology.slots import (
     Gauge,
     LeafCounts,
     Qualification,
+    Wanted,
     columns,
     excluded,
     slots,
@@ -77,7 +78,7 @@ class Found:
 class _Standing:
     """The counts for a group of podsets on a tree; ``seen`` entries of the log are in them."""
 
-    aim: Aim
+    wanted: Wanted
     counts: LeafCounts
     gauge: Gauge
     seen: int
@@ -130,7 +131,9 @@ class Placer:
             with_others = self._shares_nodes and tree.ends_in_host
             assumed = shared if with_others else own.setdefault(flavor, {})
             workers, leader = roles_in(group)
-            chosen = self._placed(tree, workers, leader, assumed, empty=empty, explain=explain)
+            chosen = self._standing(tree, workers, leader, empty=empty)
+            if not isinstance(chosen, Misfit):
+                chosen = self._placed(chosen, assumed, empty=empty, explain=explain)
             if isinstance(chosen, Misfit):
                 # The rest of this flavor is left out, but later flavors are still tried (§4).
                 found.against |= {ask.name: chosen.text for ask in group}
@@ -161,32 +164,28 @@ class Placer:
                     add_to(assumed.setdefault(leaf_id, {}), amounts)
         return found
 
-    def _placed(  # noqa: PLR0913 - what a placement depends on
+    def _placed(
         self,
-        tree: FlavorTree,
-        workers: Ask,
-        leader: Ask | None,
+        standing: _Standing,
         assumed: Mapping[str, Mapping[str, int]],
         *,
         empty: bool,
         explain: bool,
     ) -> Chosen | Misfit:
-        standing = self._standing(tree, workers, leader, empty=empty)
-        if isinstance(standing, Misfit):
-            return standing
+        wanted = standing.wanted
+        tree, workers = wanted.tree, wanted.workers
         # The scores of the leaves; for a workload with a UID they count only once (§10).
         scores, key = None, (workers.uid, workers.name, tree.flavor)
         forgotten = self._forgets_scores and workers.uid and key in self.occupancy.scored
         if self._scores and not forgotten:
             self.occupancy.scored.add(key)
             scores = self._qualification(tree, workers).scores()
-        aim = standing.aim
         counts = standing.counts.without(assumed)
         # The gauge's "no" is certain; but Kueue's reason is found by its own steps only.
         if not (explain or standing.gauge.may_fit):
             return Misfit("")
         try:
-            chosen = place(tree, aim, counts, workers, leader, self._manners, scores)
+            chosen = place(wanted, counts, self._manners, scores)
         except ZeroDivisionError:
             raise PlacementCrash(
                 workers.workload,
@@ -199,9 +198,8 @@ class Placer:
         if not explain:
             return Misfit("")
         rows = tree.free if empty else self.occupancy.left[tree.flavor]
-        qualification = self._qualification(tree, workers)
-        stats = excluded(tree, rows, qualification, workers, assumed)
-        return Misfit(not_enough(tree, aim, workers.count, chosen, stats))
+        against = self._qualification(tree, workers).against
+        return Misfit(not_enough(wanted, chosen, excluded(wanted, rows, against, assumed)))
 
     def _standing(
         self, tree: FlavorTree, workers: Ask, leader: Ask | None, *, empty: bool
@@ -218,8 +216,9 @@ class Placer:
                 return aim
             rows = tree.free if empty else self.occupancy.left[tree.flavor]
             qualified = self._qualification(tree, workers).leaves
-            counts = LeafCounts(tree, rows, qualified, workers, leader)
-            known = _Standing(aim, counts, Gauge(tree, aim, counts, workers.count), len(log))
+            wanted = Wanted(tree, aim, workers, leader, qualified)
+            counts = wanted.counts(rows)
+            known = _Standing(wanted, counts, Gauge(wanted, counts), len(log))
             self._standings[key] = known
         elif not empty and known.seen < len(log):
             for leaf in dict.fromkeys(log[known.seen :]):
@@ -275,9 +274,10 @@ def roles_in(group: Sequence[Ask]) -> tuple[Ask, Ask | None]:
     return (leader, workers) if leader.count > workers.count else (workers, leader)
 
 
-def not_enough(tree: FlavorTree, aim: Aim, count: int, short: Short, excluded: Counter[str]) -> str:
+def not_enough(wanted: Wanted, short: Short, excluded: Counter[str]) -> str:
     """Return Kueue's message: how much of the request fits, and which nodes are left out."""
-    wanted, unit = count // aim.size, "slice(s)" if aim.size > 1 else "pod(s)"
+    tree, aim, count = wanted.tree, wanted.aim, wanted.workers.count
+    unit = "slice(s)" if aim.size > 1 else "pod(s)"
     if short.layers:
         each = (
             f"{fits}/{count // one.size} slice(s) fit on level {one.topology}"
@@ -285,9 +285,9 @@ def not_enough(tree: FlavorTree, aim: Aim, count: int, short: Short, excluded: C
         )
         much = "; ".join(("doesn't allow to fit", *each))
     elif short.fits:
-        much = f"allows to fit only {short.fits} out of {wanted} {unit}"
+        much = f"allows to fit only {short.fits} out of {wanted.slices} {unit}"
     else:
-        much = f"doesn't allow to fit any of {wanted} {unit}"
+        much = f"doesn't allow to fit any of {wanted.slices} {unit}"
     text = f'topology "{tree.topology}" {much}'
     if not excluded:
         return text

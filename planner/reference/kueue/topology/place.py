@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from planner.quota.kueue.topology import FlavorTree
-from planner.reference.kueue.topology.ask import Aim, Ask, Manner, Misfit
-from planner.reference.kueue.topology.slots import Domain, LeafCounts, Orders, domains_of, sum_up
+from planner.reference.kueue.topology.ask import Aim, Manner, Misfit
+from planner.reference.kueue.topology.slots import Domain, LeafCounts, Orders, Wanted, sum_up
 
 
 class Chosen(NamedTuple):
@@ -42,29 +41,24 @@ class Short(NamedTuple):
     layers: tuple[int, ...] = ()
 
 
-def place(  # noqa: PLR0913, PLR0917 - what a placement depends on
-    tree: FlavorTree,
-    aim: Aim,
-    counts: LeafCounts,
-    workers: Ask,
-    leader: Ask | None,
-    manners: Manners,
-    scores: Sequence[int] | None = None,
+def place(
+    wanted: Wanted, counts: LeafCounts, manners: Manners, scores: Sequence[int] | None = None
 ) -> Chosen | Misfit | Short:
     """Place the pods of a podset, and the pod of its leader, where Kueue would.
 
     ``Short`` is returned where there is not enough room, ``Misfit`` where there is no domain.
     """
+    aim = wanted.aim
     best_fit = not (manners.mixed and aim.spread)
     orders = Orders(best_fit, scores is not None)
-    placement = _Placement(tree, aim, workers.count, int(leader is not None), orders)
-    by_level = domains_of(tree, counts, aim, scores, leader=leader is not None)
+    placement = _Placement(wanted, orders)
+    by_level = wanted.domains(counts, scores)
     if manners.balanced and aim.manner is Manner.PREFERRED:
         start = Balance(aim, placement.need, placement.leader, orders).choose(by_level)
         if start is not None:
             return placement.spread(start, chosen_by_balance=True)
     if not by_level[aim.level]:
-        return Misfit(f"no topology domains at level: {tree.levels[aim.level]}")
+        return Misfit(f"no topology domains at level: {wanted.tree.levels[aim.level]}")
     found = placement.fitting(by_level, aim.level)
     return found if isinstance(found, Short) else placement.spread(found)
 
@@ -72,13 +66,13 @@ def place(  # noqa: PLR0913, PLR0917 - what a placement depends on
 class _Placement:
     """One placement: what is wanted, and the orders by which domains are taken."""
 
-    def __init__(self, tree: FlavorTree, aim: Aim, count: int, leader: int, orders: Orders) -> None:
-        self.tree = tree
-        self.aim = aim
-        self.count = count
-        self.leader = leader
+    def __init__(self, wanted: Wanted, orders: Orders) -> None:
+        self.tree = wanted.tree
+        self.aim = wanted.aim
+        self.count = wanted.workers.count
+        self.leader = int(wanted.leader is not None)
         self.orders = orders
-        self.need = count // aim.size
+        self.need = wanted.slices
 
     def fitting(self, by_level: Sequence[Sequence[Domain]], level: int) -> list[Domain] | Short:
         """Choose the domains, all of one level, that take all slices and the leader (§5.4)."""

@@ -164,20 +164,22 @@ class Qualification:
 
 
 def excluded(
-    tree: FlavorTree,
+    wanted: Wanted,
     rows: Sequence[Sequence[int]],
-    qualification: Qualification,
-    ask: Ask,
+    against: Sequence[str],
     assumed: Mapping[str, Amounts],
 ) -> Counter[str]:
-    """Count the leaves that take no pod, by reason; of short resources the first by name counts."""
-    found: Counter[str] = Counter()
+    """Count the leaves that take no pod, by reason; of short resources the first by name counts.
+
+    ``against`` says what is against each leaf, as a `Qualification` does.
+    """
+    tree, found = wanted.tree, Counter[str]()
     for leaf, row in enumerate(rows):
-        if qualification.against[leaf]:
-            found[qualification.against[leaf]] += 1
+        if against[leaf]:
+            found[against[leaf]] += 1
             continue
         given = assumed.get(tree.leaf_id(leaf), {})
-        for name, amount in sorted(ask.amounts.items()):
+        for name, amount in sorted(wanted.workers.amounts.items()):
             column = tree.column_of.get(name)
             left = 0 if column is None else row[column] - given.get(name, 0)
             if amount and left < amount:
@@ -215,34 +217,6 @@ class Domain:
         children = [child.copy() for child in self.children]
         own = self.pods, self.pods_l, self.slices, self.slices_l, self.lead, self.score
         return Domain(self.level, self.rank, children, *own)
-
-
-def domains_of(
-    tree: FlavorTree, counts: LeafCounts, aim: Aim, scores: Sequence[int] | None, *, leader: bool
-) -> list[list[Domain]]:
-    """Return all domains, level by level, with what they take (§5.2)."""
-    leaves = []
-    size = aim.size if aim.slice_level == tree.depth else 0
-    for rank, pods in enumerate(counts.pods):
-        leaf = Domain(tree.depth, rank)
-        leaf.pods, leaf.pods_l = pods, counts.with_leader[rank]
-        leaf.lead = counts.lead[rank]
-        if size:
-            leaf.slices, leaf.slices_l = leaf.pods // size, leaf.pods_l // size
-        if scores is not None:
-            leaf.score = scores[rank]
-        leaves.append(leaf)
-    by_level = [leaves]
-    for level in range(tree.depth - 1, -1, -1):
-        below = by_level[0]
-        here = [
-            Domain(level, rank, below[some.start : some.stop])
-            for rank, some in enumerate(tree.children[level])
-        ]
-        for domain in here:
-            sum_up(domain, aim, aim.layers.get(level + 1, 1), leader=leader)
-        by_level.insert(0, here)
-    return by_level
 
 
 def sum_up(domain: Domain, aim: Aim, layer: int, *, leader: bool) -> None:
@@ -313,12 +287,12 @@ class Orders(NamedTuple):
 class Gauge:
     """How many slices all domains hold, and whether a domain of the aim's level holds enough."""
 
-    def __init__(self, tree: FlavorTree, aim: Aim, counts: LeafCounts, count: int) -> None:
-        self._aim: Final = aim
+    def __init__(self, wanted: Wanted, counts: LeafCounts) -> None:
+        self._aim: Final = wanted.aim
         self._counts: Final = counts
-        self._need: Final = count // aim.size
-        self._parents: Final = tree.parents
-        self._held = [[0] * len(some) for some in tree.values]
+        self._need: Final = wanted.slices
+        self._parents: Final = wanted.tree.parents
+        self._held = [[0] * len(some) for some in wanted.tree.values]
         self._enough = self._total = 0
         if self._need > 0:
             for leaf in range(len(counts.pods)):
@@ -401,19 +375,48 @@ class Wanted(Struct, frozen=True):
         """Count the pods that each leaf takes; ``rows`` is what is left on each, by columns."""
         return LeafCounts(self.tree, rows, self.qualified, self.workers, self.leader)
 
+    def domains(
+        self, counts: LeafCounts, scores: Sequence[int] | None = None
+    ) -> list[list[Domain]]:
+        """Return all domains, level by level, with what they take (§5.2)."""
+        tree, aim = self.tree, self.aim
+        leaves = []
+        size = aim.size if aim.slice_level == tree.depth else 0
+        for rank, pods in enumerate(counts.pods):
+            leaf = Domain(tree.depth, rank)
+            leaf.pods, leaf.pods_l = pods, counts.with_leader[rank]
+            leaf.lead = counts.lead[rank]
+            if size:
+                leaf.slices, leaf.slices_l = leaf.pods // size, leaf.pods_l // size
+            if scores is not None:
+                leaf.score = scores[rank]
+            leaves.append(leaf)
+        by_level = [leaves]
+        for level in range(tree.depth - 1, -1, -1):
+            below = by_level[0]
+            here = [
+                Domain(level, rank, below[some.start : some.stop])
+                for rank, some in enumerate(tree.children[level])
+            ]
+            for domain in here:
+                layer = aim.layers.get(level + 1, 1)
+                sum_up(domain, aim, layer, leader=self.leader is not None)
+            by_level.insert(0, here)
+        return by_level
+
     def held(self, counts: LeafCounts) -> list[list[int]]:
         """Return how many slices each domain holds, besides the leader, level by level.
 
         Domains below the level of the slices hold none.
         """
-        levels = domains_of(self.tree, counts, self.aim, None, leader=self.leader is not None)
+        levels = self.domains(counts)
         if self.leader is None:
             return [[domain.slices for domain in some] for some in levels]
         return [[domain.slices_l if domain.lead else 0 for domain in some] for some in levels]
 
     def held_in_all(self, counts: LeafCounts) -> int:
         """Return how many slices all domains together hold, besides the leader."""
-        top = domains_of(self.tree, counts, self.aim, None, leader=self.leader is not None)[0]
+        top = self.domains(counts)[0]
         held = sum(domain.slices for domain in top)
         if self.leader is None:
             return held
