@@ -1,5 +1,6 @@
 """A field with a wrong type or value, or ignored: where it is, what was found, a hint."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -25,7 +26,6 @@ from tests.reader.dumps import (
 )
 from tests.told import told
 
-QUANTITY = "a number with an optional suffix n u m k M G T P E or Ki Mi Gi Ti Pi Ei"
 ROW = "spec.namespaceSelector.matchExpressions[0]"
 MEMORY = "spec.resourceGroups[0].flavors[0].resources[0]"
 REQUESTS = "spec.podSets[0].template.spec.containers[0].resources.requests"
@@ -60,167 +60,135 @@ def condition(**fields: Any) -> Object:
     return {**workload(), "status": {"conditions": [fields]}}
 
 
-# object, path below items[0], found, expected, hint
-BAD: list[tuple[Object, str, str, str, str]] = [
-    # counts
-    (workload(podSets=[{"count": -1}]), "spec.podSets[0].count", "-1 is too small", "least 0", ""),
-    (workload(podSets=[{"count": 2**31}]), "spec.podSets[0].count", "too large", "2147483647", ""),
-    (workload(podSets=[{"count": 10**99}]), "spec.podSets[0].count", "too large", "", ""),
-    (workload(podSets=[{"count": 1.5}]), "spec.podSets[0].count", "1.5 is not a whole", "", ""),
-    (workload(podSets=[{"count": "3"}]), "spec.podSets[0].count", '"3" is not', "", "the quotes"),
-    (workload(podSets=[{"count": "x"}]), "spec.podSets[0].count", '"x" is not a whole', "", ""),
-    (workload(podSets=[{"count": True}]), "spec.podSets[0].count", "true is not a whole", "", ""),
-    (workload(podSets=[{"count": []}]), "spec.podSets[0].count", "an empty list is not", "", ""),
-    (workload(podSets=[{"minCount": 0}]), "spec.podSets[0].minCount", "0 is too small", "1", ""),
-    (holding(podSetAssignments=[{"count": -2}]), "", "-2 is too small", "at least 0", ""),
-    # quotas and quantities
-    (quota(nominalQuota="-1"), f"{MEMORY}.nominalQuota", '"-1" is negative', "0 or more", ""),
-    (quota(nominalQuota=-1), f"{MEMORY}.nominalQuota", "-1 is negative", "0 or more", ""),
-    (quota(borrowingLimit="-1m"), f"{MEMORY}.borrowingLimit", "is negative", "0 or more", ""),
-    (quota(lendingLimit="-1Gi"), f"{MEMORY}.lendingLimit", "is negative", "0 or more", ""),
-    (quota(nominalQuota="1.5Gib"), f"{MEMORY}.nominalQuota", '"1.5Gib"', QUANTITY, '"1.5Gi"'),
-    (quota(nominalQuota="16 GB"), f"{MEMORY}.nominalQuota", '"16 GB"', QUANTITY, '"16G"'),
-    (quota(nominalQuota="4gi"), f"{MEMORY}.nominalQuota", '"4gi"', QUANTITY, '"4Gi"'),
-    (quota(nominalQuota="4KB"), f"{MEMORY}.nominalQuota", '"4KB"', QUANTITY, '"4k"'),
-    (quota(nominalQuota="1,5Gi"), f"{MEMORY}.nominalQuota", '"1,5Gi"', QUANTITY, '"1.5Gi"'),
-    (quota(nominalQuota="512mb"), f"{MEMORY}.nominalQuota", '"512mb"', QUANTITY, '"512M"'),
-    (quota(nominalQuota="lots"), f"{MEMORY}.nominalQuota", '"lots"', QUANTITY, ""),
-    (quota(nominalQuota=""), f"{MEMORY}.nominalQuota", '""', QUANTITY, ""),
-    (quota(nominalQuota=True), f"{MEMORY}.nominalQuota", "true is not a Kub", QUANTITY, ""),
-    (quota(nominalQuota=[1]), f"{MEMORY}.nominalQuota", "a list of 1", QUANTITY, ""),
-    (quota(nominalQuota={"a": 1}), f"{MEMORY}.nominalQuota", "an object", QUANTITY, ""),
-    (quota(nominalQuota=float("inf")), f"{MEMORY}.nominalQuota", "inf", QUANTITY, ""),
-    (quota(nominalQuota="9" * 99), f"{MEMORY}.nominalQuota", "99...", QUANTITY, ""),
-    (asking(cpu="2 cores"), f"{REQUESTS}.cpu", '"2 cores"', QUANTITY, ""),
-    (asking(**{"nvidia.com/gpu": "8x"}), f'{REQUESTS}["nvidia.com/gpu"]', '"8x"', QUANTITY, ""),
-    (
-        holding(podSetAssignments=[{"resourceUsage": {"cpu": "-1"}}]),
-        "status.admission.podSetAssignments[0].resourceUsage.cpu",
-        '"-1" is negative',
-        "0 or more",
-        "",
-    ),
-    # label selectors
-    (selecting("Equals", "x"), f"{ROW}.operator", '"Equals" is not', "one of In, NotIn, Ex", ""),
-    (selecting("exists"), f"{ROW}.operator", '"exists" is not', "", 'did you mean "Exists"?'),
-    (selecting("Gt", "1"), f"{ROW}.operator", '"Gt" is not', "one of In, NotIn, Exists", ""),
-    (selecting("In"), f"{ROW}.values", "an empty list does not fit", "one or more values", ""),
-    (selecting("NotIn"), f"{ROW}.values", "an empty list does not", "operator is NotIn", ""),
-    (selecting("Exists", "x"), f"{ROW}.values", "a list of 1 does not fit", "no values, as", ""),
-    (selecting("DoesNotExist", "x"), f"{ROW}.values", "a list of 1", "is DoesNotExist", ""),
-    # policies
-    (
-        cluster_queue(preemption={"withinClusterQueue": "lowerpriority"}),
-        "spec.preemption.withinClusterQueue",
-        '"lowerpriority" is not',
-        "one of Never, LowerPriority, LowerOrNewerEqualPriority",
-        'did you mean "LowerPriority"?',
-    ),
-    (
-        cluster_queue(preemption={"reclaimWithinCohort": "LowerOrNewerEqualPriority"}),
-        "spec.preemption.reclaimWithinCohort",
-        '"LowerOrNewerEqualPriority" is not',
-        "one of Never, LowerPriority, Any",
-        'did you mean "LowerPriority"?',
-    ),
-    (
-        cluster_queue(preemption={"borrowWithinCohort": {"policy": "Any"}}),
-        "spec.preemption.borrowWithinCohort.policy",
-        '"Any" is not',
-        "one of Never, LowerPriority",
-        "",
-    ),
-    (
-        cluster_queue(preemption={"borrowWithinCohort": {"maxPriorityThreshold": "5"}}),
-        "spec.preemption.borrowWithinCohort.maxPriorityThreshold",
-        '"5" is not a whole number',
-        "",
-        "leave out the quotes",
-    ),
-    (
-        cluster_queue(flavorFungibility={"whenCanBorrow": "TryNext"}),
-        "spec.flavorFungibility.whenCanBorrow",
-        '"TryNext" is not',
-        "one of MayStopSearch, TryNextFlavor",
-        'did you mean "TryNextFlavor"?',
-    ),
-    (
-        cluster_queue(flavorFungibility={"preference": "Borrowing"}),
-        "spec.flavorFungibility.preference",
-        '"Borrowing" is not',
-        "one of BorrowingOverPreemption, PreemptionOverBorrowing",
-        "",
-    ),
-    (cluster_queue(stopPolicy="hold"), "spec.stopPolicy", '"hold"', "HoldAndDrain", '"Hold"'),
-    (cluster_queue(queueingStrategy="FIFO"), "spec.queueingStrategy", '"FIFO"', "StrictFIFO", ""),
-    (cluster_queue(stopPolicy=True), "spec.stopPolicy", "true is not", "None, Hold", ""),
-    # shapes
-    (cluster_queue(resourceGroups={}), "spec.resourceGroups", "an empty object", "a list", ""),
-    (cluster_queue(resourceGroups=[5]), "spec.resourceGroups[0]", "5", "an object", ""),
-    (cluster_queue(resourceGroups=[None]), "spec.resourceGroups[0]", "null", "an object", ""),
-    (cluster_queue(preemption="Never"), "spec.preemption", '"Never"', "an object", ""),
-    (kueue("ClusterQueue", "cq", spec=[]), "spec", "an empty list", "an object", ""),
-    (quota(name=""), f"{MEMORY}.name", '"" is empty', "a name", ""),
-    (workload(podSets="main"), "spec.podSets", '"main" is not a list', "a list", ""),
-    (workload(active="false"), "spec.active", '"false"', "true or false", "the quotes"),
-    (workload(active=0), "spec.active", "0 is neither", "true or false", ""),
-    (workload(priority=2**31), "spec.priority", "2147483648 is too large", "2147483647", ""),
-    (holding(clusterQueue=7), "status.admission.clusterQueue", "7", "a string", "in quotes"),
-    (
-        {**workload(), "status": {"admission": {}}},
-        "status.admission.clusterQueue",
-        "missing",
-        "",
-        "",
-    ),
-    (
-        kueue("ResourceFlavor", "f", spec={"nodeLabels": {"gpu": True}}),
-        "spec.nodeLabels.gpu",
-        "true is not a string",
-        "a string",
-        "put it in quotes",
-    ),
-    (
-        kueue("ResourceFlavor", "f", spec={"nodeLabels": {"a/b c": 1}}),
-        'spec.nodeLabels["a/b c"]',
-        "1 is not a string",
-        "a string",
-        "put it in quotes",
-    ),
-    # metadata and time
-    ({"apiVersion": "v1", "kind": "LimitRange"}, "metadata", "LimitRange: is missing", "", ""),
-    (named({}), "metadata.name", "ClusterQueue: is missing", "", ""),
-    (named({"name": ""}), "metadata.name", '"" is empty', "a name", ""),
-    (named({"name": 5}), "metadata.name", "5 is not a string", "a string", "put it in quotes"),
-    (named({"name": "x" * 254}), "metadata.name", "is too long", "at most 253 characters", ""),
-    (named("cq"), "metadata", '"cq" is not an object', "an object", ""),
-    (named({"name": "a\ud800"}), "metadata.name", r"\ud800", "whole characters", ""),
-    (created("yesterday"), "metadata.creationTimestamp", '"yesterday"', "RFC 3339", ""),
-    (created("2026-03-08"), "metadata.creationTimestamp", '"2026-03-08"', "RFC 3339", ""),
-    (created("2026-03-08T21:06:00"), "metadata.creationTimestamp", "", "RFC", "the time zone"),
-    (created("2026-02-30T21:06:00Z"), "metadata.creationTimestamp", "02-30", "RFC 3339", ""),
-    (created("20260308T210600Z"), "metadata.creationTimestamp", "20260308", "RFC 3339", ""),
-    (created(1772995560), "metadata.creationTimestamp", "1772995560", "RFC 3339", ""),
-    (condition(status="True"), "status.conditions[0].type", "is missing", "", ""),
-    (condition(type="Evicted", status=True), "status.conditions[0].status", "true", "", "quotes"),
-]
+BAD: dict[str, list[tuple[Object, str]]] = {
+    "counts": [
+        (workload(podSets=[{"count": -1}]), "spec.podSets[0].count"),
+        (workload(podSets=[{"count": 2**31}]), "spec.podSets[0].count"),
+        (workload(podSets=[{"count": 10**99}]), "spec.podSets[0].count"),
+        (workload(podSets=[{"count": 1.5}]), "spec.podSets[0].count"),
+        (workload(podSets=[{"count": "3"}]), "spec.podSets[0].count"),
+        (workload(podSets=[{"count": "x"}]), "spec.podSets[0].count"),
+        (workload(podSets=[{"count": True}]), "spec.podSets[0].count"),
+        (workload(podSets=[{"count": []}]), "spec.podSets[0].count"),
+        (workload(podSets=[{"minCount": 0}]), "spec.podSets[0].minCount"),
+        (holding(podSetAssignments=[{"count": -2}]), "status.admission.podSetAssignments[0].count"),
+    ],
+    "quotas and quantities": [
+        (quota(nominalQuota="-1"), f"{MEMORY}.nominalQuota"),
+        (quota(nominalQuota=-1), f"{MEMORY}.nominalQuota"),
+        (quota(borrowingLimit="-1m"), f"{MEMORY}.borrowingLimit"),
+        (quota(lendingLimit="-1Gi"), f"{MEMORY}.lendingLimit"),
+        (quota(nominalQuota="1.5Gib"), f"{MEMORY}.nominalQuota"),
+        (quota(nominalQuota="16 GB"), f"{MEMORY}.nominalQuota"),
+        (quota(nominalQuota="4gi"), f"{MEMORY}.nominalQuota"),
+        (quota(nominalQuota="4KB"), f"{MEMORY}.nominalQuota"),
+        (quota(nominalQuota="1,5Gi"), f"{MEMORY}.nominalQuota"),
+        (quota(nominalQuota="512mb"), f"{MEMORY}.nominalQuota"),
+        (quota(nominalQuota="lots"), f"{MEMORY}.nominalQuota"),
+        (quota(nominalQuota=""), f"{MEMORY}.nominalQuota"),
+        (quota(nominalQuota=True), f"{MEMORY}.nominalQuota"),
+        (quota(nominalQuota=[1]), f"{MEMORY}.nominalQuota"),
+        (quota(nominalQuota={"a": 1}), f"{MEMORY}.nominalQuota"),
+        (quota(nominalQuota=float("inf")), f"{MEMORY}.nominalQuota"),
+        (quota(nominalQuota="9" * 99), f"{MEMORY}.nominalQuota"),
+        (asking(cpu="2 cores"), f"{REQUESTS}.cpu"),
+        (asking(**{"nvidia.com/gpu": "8x"}), f'{REQUESTS}["nvidia.com/gpu"]'),
+        (
+            holding(podSetAssignments=[{"resourceUsage": {"cpu": "-1"}}]),
+            "status.admission.podSetAssignments[0].resourceUsage.cpu",
+        ),
+    ],
+    "label selectors": [
+        (selecting("Equals", "x"), f"{ROW}.operator"),
+        (selecting("exists"), f"{ROW}.operator"),
+        (selecting("Gt", "1"), f"{ROW}.operator"),
+        (selecting("In"), f"{ROW}.values"),
+        (selecting("NotIn"), f"{ROW}.values"),
+        (selecting("Exists", "x"), f"{ROW}.values"),
+        (selecting("DoesNotExist", "x"), f"{ROW}.values"),
+    ],
+    "policies": [
+        (
+            cluster_queue(preemption={"withinClusterQueue": "lowerpriority"}),
+            "spec.preemption.withinClusterQueue",
+        ),
+        (
+            cluster_queue(preemption={"reclaimWithinCohort": "LowerOrNewerEqualPriority"}),
+            "spec.preemption.reclaimWithinCohort",
+        ),
+        (
+            cluster_queue(preemption={"borrowWithinCohort": {"policy": "Any"}}),
+            "spec.preemption.borrowWithinCohort.policy",
+        ),
+        (
+            cluster_queue(preemption={"borrowWithinCohort": {"maxPriorityThreshold": "5"}}),
+            "spec.preemption.borrowWithinCohort.maxPriorityThreshold",
+        ),
+        (
+            cluster_queue(flavorFungibility={"whenCanBorrow": "TryNext"}),
+            "spec.flavorFungibility.whenCanBorrow",
+        ),
+        (
+            cluster_queue(flavorFungibility={"preference": "Borrowing"}),
+            "spec.flavorFungibility.preference",
+        ),
+        (cluster_queue(stopPolicy="hold"), "spec.stopPolicy"),
+        (cluster_queue(queueingStrategy="FIFO"), "spec.queueingStrategy"),
+        (cluster_queue(stopPolicy=True), "spec.stopPolicy"),
+    ],
+    "shapes": [
+        (cluster_queue(resourceGroups={}), "spec.resourceGroups"),
+        (cluster_queue(resourceGroups=[5]), "spec.resourceGroups[0]"),
+        (cluster_queue(resourceGroups=[None]), "spec.resourceGroups[0]"),
+        (cluster_queue(preemption="Never"), "spec.preemption"),
+        (kueue("ClusterQueue", "cq", spec=[]), "spec"),
+        (quota(name=""), f"{MEMORY}.name"),
+        (workload(podSets="main"), "spec.podSets"),
+        (workload(active="false"), "spec.active"),
+        (workload(active=0), "spec.active"),
+        (workload(priority=2**31), "spec.priority"),
+        (holding(clusterQueue=7), "status.admission.clusterQueue"),
+        ({**workload(), "status": {"admission": {}}}, "status.admission.clusterQueue"),
+        (kueue("ResourceFlavor", "f", spec={"nodeLabels": {"gpu": True}}), "spec.nodeLabels.gpu"),
+        (
+            kueue("ResourceFlavor", "f", spec={"nodeLabels": {"a/b c": 1}}),
+            'spec.nodeLabels["a/b c"]',
+        ),
+    ],
+    "metadata and time": [
+        ({"apiVersion": "v1", "kind": "LimitRange"}, "metadata"),
+        (named({}), "metadata.name"),
+        (named({"name": ""}), "metadata.name"),
+        (named({"name": 5}), "metadata.name"),
+        (named({"name": "x" * 254}), "metadata.name"),
+        (named("cq"), "metadata"),
+        (named({"name": "a\ud800"}), "metadata.name"),
+        (created("yesterday"), "metadata.creationTimestamp"),
+        (created("2026-03-08"), "metadata.creationTimestamp"),
+        (created("2026-03-08T21:06:00"), "metadata.creationTimestamp"),
+        (created("2026-02-30T21:06:00Z"), "metadata.creationTimestamp"),
+        (created("20260308T210600Z"), "metadata.creationTimestamp"),
+        (created(1772995560), "metadata.creationTimestamp"),
+        (condition(status="True"), "status.conditions[0].type"),
+        (condition(type="Evicted", status=True), "status.conditions[0].status"),
+    ],
+}
+"""Objects with one bad field, and its path below the object."""
 
 
-@pytest.mark.parametrize(("thing", "path", "found", "expected", "hint"), BAD)
-def test_bad_field(thing: Object, path: str, found: str, expected: str, hint: str) -> None:
-    error = error_of(
-        lambda: read_objects(listed(cluster_queue("good"), thing), where="d.json", digest="")
-    )
-    assert isinstance(error, SchemaError)
-    assert error.where.startswith("d.json: items[1].")
-    assert path in error.where
-    assert found in error.found
-    assert expected in error.expected
-    assert hint in error.hint
-    assert bool(hint) == bool(error.hint)
-    # It is printed somewhere, in a few lines.
-    assert len(str(error).encode().splitlines()) <= 3
-    assert len(error.found) < 200
+@pytest.mark.parametrize("topic", BAD)
+def test_bad_field(topic: str) -> None:
+    errors = []
+    for thing, path in BAD[topic]:
+        listing = listed(cluster_queue("good"), thing)
+        error = error_of(partial(read_objects, listing, where="d.json", digest=""))
+        assert isinstance(error, SchemaError)
+        assert error.where == f"d.json: items[1].{path}"
+        # It is printed somewhere, in a few lines.
+        assert len(str(error).encode().splitlines()) <= 3
+        assert len(error.found) < 200
+        errors.append(error)
+    told(errors)
 
 
 @pytest.mark.parametrize(
@@ -250,43 +218,33 @@ STRATEGIES = ["LessThanInitialShare", "LessThanOrEqualToFinalShare"]
 
 
 @pytest.mark.parametrize(
-    ("fields", "path", "found", "expected"),
+    ("fields", "path"),
     [
-        ({"featureGates": {"PriorityBoost": "true"}}, "featureGates.PriorityBoost", '"true"', ""),
-        ({"featureGates": ["PriorityBoost"]}, "featureGates", "a list of 1", "an object"),
+        ({"featureGates": {"PriorityBoost": "true"}}, "featureGates.PriorityBoost"),
+        ({"featureGates": ["PriorityBoost"]}, "featureGates"),
         (
             {"fairSharing": {"preemptionStrategies": STRATEGIES}},
             "fairSharing.preemptionStrategies",
-            "a list of 2 cannot be used",
-            "LessThanOrEqualToFinalShare followed by LessThanInitialShare",
         ),
         (
             {"fairSharing": {"preemptionStrategies": ["LessThan"]}},
             "fairSharing.preemptionStrategies[0]",
-            '"LessThan"',
-            "one of LessThanOrEqualToFinalShare, LessThanInitialShare",
         ),
         (
             {"waitForPodsReady": {"requeuingStrategy": {"timestamp": "Never"}}},
             "waitForPodsReady.requeuingStrategy.timestamp",
-            '"Never"',
-            "one of Eviction, Creation",
         ),
         (
             {"resources": {"transformations": [{"outputs": {"a": "b"}}]}},
             "resources.transformations[0].input",
-            "is missing",
-            "",
         ),
     ],
 )
-def test_bad_configuration(fields: Object, path: str, found: str, expected: str) -> None:
+def test_bad_configuration(fields: Object, path: str) -> None:
     header = {"apiVersion": f"{CONFIG}/v1beta2", "kind": "Configuration"}
     error = refused({**header, **fields})
     assert error.where == f"dump.json: items[0].{path}"
-    assert error.found.startswith("Configuration: ")
-    assert found in error.found
-    assert expected in error.expected
+    told(error)
 
 
 @pytest.mark.parametrize(
