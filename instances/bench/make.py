@@ -21,7 +21,7 @@ from typing import Final
 
 from proving import proved
 
-from planner.batch import Task, run
+from planner.batch import Settings, Task, run
 from planner.research.bench.record import Case, Source, Suite
 from planner.research.bench.run import digest_of
 
@@ -130,9 +130,8 @@ def main(journal: str) -> None:
     rows = run(
         [Task(case.name, case, digest_of([case.model_dump_json()])) for case in CASES],
         partial(proved, OBJECTIVES, HERE),
+        Settings(file=Path(journal), resume=True),
         header={"suite": VERSION, "objectives": list(OBJECTIVES)},
-        file=Path(journal),
-        resume=True,
     )
     for row in rows:
         if row.result is None:

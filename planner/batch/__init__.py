@@ -9,7 +9,7 @@ engine.py   run: all of this together; the file: rows as they come, in the end i
             tasks
 """
 
-from planner.batch.engine import Results, Workers, cores, run
+from planner.batch.engine import Results, Settings, Workers, cores, run
 from planner.batch.pool import Limits, Progress, Row, Task, Work
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Progress",
     "Results",
     "Row",
+    "Settings",
     "Task",
     "Work",
     "Workers",

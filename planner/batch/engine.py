@@ -26,7 +26,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple, get_args
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from planner.batch.pool import Attempt, Limits, Outcome, Pool, Progress, Row, Task, Work, attempt
 from planner.errors import InputError, ParseError, not_json
@@ -282,7 +282,6 @@ def _shown(value: object) -> str:
     return "absent" if value is _ABSENT else json.dumps(value)[:200]
 
 
-NO_LIMITS: Final = Limits()
 CGROUP: Final = Path("/sys/fs/cgroup")
 """Where a container sees its limits."""
 _PROCESSOR_TIME: Final = (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"))
@@ -312,20 +311,37 @@ def cores() -> int:
     return mine
 
 
-def run(  # noqa: PLR0913 - what a run can be told
+class Settings(Struct, frozen=True):
+    """How a batch is run.
+
+    Rows are written to ``file`` as they come, ``None`` keeps them in memory; ``resume`` goes on
+    with the file, if it is there.
+
+    The work is done by ``jobs`` processes on this machine, one core each; never more than cores,
+    the default. For 1 without limits, it is done in this very process, which dies if the work kills
+    it. With ``workers`` it is done by them. ``limits`` bound what a task may use.
+
+    ``watch`` is called after every row with the progress of the run, of a ``total`` if it is known;
+    ``changed`` with the key of every task that is done again, as its row is of another input.
+    """
+
+    file: Path | None = None
+    resume: bool = False
+    jobs: int | None = None
+    workers: Workers | None = None
+    limits: Limits = field(default_factory=Limits)
+    watch: Watch | None = None
+    changed: Changed | None = None
+    total: int | None = None
+
+
+def run(
     tasks: Iterable[Task],
     work: Work,
+    settings: Settings,
     *,
     header: Mapping[str, Any],
-    file: Path | None = None,
-    resume: bool = False,
-    jobs: int | None = None,
-    workers: Workers | None = None,
-    limits: Limits = NO_LIMITS,
     mine: Callable[[str], bool] | None = None,
-    total: int | None = None,
-    watch: Watch | None = None,
-    changed: Changed | None = None,
 ) -> Results:
     """Do the work on every task, and return the rows in the order of the tasks.
 
@@ -335,38 +351,31 @@ def run(  # noqa: PLR0913 - what a run can be told
 
     ``header`` is a JSON object, the first line of the file: what the file is (schema, kind) and all
     that defines the rows (input, options, limits, version). A run goes on only under the same
-    header. Rows are written to ``file`` as they come, ``None`` keeps them in memory; ``resume``
-    goes on with the file, if it is there.
-
-    The work is done by ``jobs`` processes on this machine, one core each; never more than cores,
-    the default. For 1 without limits, it is done in this very process, which dies if the work kills
-    it. With ``workers`` it is done by them. ``limits`` bound what a task may use. ``mine``
-    says whether a key may be that of a task: a file with rows of others is refused before any work.
-
-    ``watch`` is called after every row with the progress of the run, of a ``total`` if it is known;
-    ``changed`` with the key of every task that is done again, as its row is of another input.
+    header. ``mine`` says whether a key may be that of a task: a file with rows of others is refused
+    before any work.
 
     Raises ``InputError`` if a key comes twice, ``jobs`` is less than 1 or given along with
     workers, the file cannot be used (see Journal.open), or the workers cannot.
     Rows that were written stay.
     """
-    if jobs is not None and (jobs < 1 or workers is not None):
+    file, jobs, total = settings.file, settings.jobs, settings.total
+    if jobs is not None and (jobs < 1 or settings.workers is not None):
         said = f"{jobs} is less than 1" if jobs < 1 else "is for this machine, not for a cluster"
         raise InputError("--jobs", said)
     _take_free_streams()
-    with closing(Journal.open(file, header, resume=resume)) as journal:
+    with closing(Journal.open(file, header, resume=settings.resume)) as journal:
         if mine is not None:
             journal.refuse_others(mine)
         digests: dict[str, str] = {}
-        ahead = _without_row(tasks, journal, digests, changed)
+        ahead = _without_row(tasks, journal, digests, settings.changed)
         begun = time.monotonic()
         try:
-            with closing(_attempts(ahead, work, jobs, limits, workers)) as attempts:
+            with closing(_attempts(ahead, work, settings)) as attempts:
                 for number, (key, found) in enumerate(attempts, start=1):
                     journal.add(key, found, digests[key])
-                    if watch is not None:
+                    if settings.watch is not None:
                         seconds = time.monotonic() - begun
-                        watch(Progress(len(journal.places), total, number / seconds))
+                        settings.watch(Progress(len(journal.places), total, number / seconds))
         except NobodyWorksError as error:
             done = len(journal.places)
             missing = f"{done:,} states are done"
@@ -392,11 +401,12 @@ def _take_free_streams() -> None:
 
 
 def _attempts(
-    tasks: Iterator[Task], work: Work, jobs: int | None, limits: Limits, workers: Workers | None
+    tasks: Iterator[Task], work: Work, settings: Settings
 ) -> Generator[tuple[str, Attempt]]:
     """Yield outcomes as they come, of workers, this process or a pool; closing ends the work."""
-    if workers is not None:
-        yield from workers(tasks, pickle.dumps(work), limits)
+    jobs, limits = settings.jobs, settings.limits
+    if settings.workers is not None:
+        yield from settings.workers(tasks, pickle.dumps(work), limits)
     elif jobs == 1 and not limits.given:
         # Nothing guards against what kills the process.
         for number, task in enumerate(tasks, start=1):

@@ -21,9 +21,8 @@ from planner.errors import InputError
 
 if TYPE_CHECKING:
     from planner.batch import Progress as BatchProgress
-    from planner.batch import Workers
+    from planner.batch import Settings, Workers
     from planner.commands.study.record import Failure
-    from planner.commands.study.run import Settings
 
 CODES: Final = ("redundant", "disruption", "rules", "missed", "pointless")
 
@@ -145,9 +144,8 @@ def settings_of(
     """
     if given.resume and given.results is None:
         raise click.UsageError("--resume needs --results FILE, the file to go on with")
-    from planner.batch import Limits
+    from planner.batch import Limits, Settings
     from planner.commands.study.instance import refuse_as_state
-    from planner.commands.study.run import Settings
 
     written = {"--results": given.results, "--table": table, "-o": given.target.path}
     check_files(written)

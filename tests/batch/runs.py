@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from planner.batch import Progress, Row, Task, run
+from planner.batch import Progress, Row, Settings, Task, run
 from tests.batch.work import slowly
 from tests.conftest import FOR_EVER_S, ROOT
 
@@ -84,7 +84,12 @@ def main() -> None:
             signal.pause()
 
     try:
-        run(numbers(count), slowly, header=HEADER, file=file, resume=True, jobs=jobs, watch=watch)
+        run(
+            numbers(count),
+            slowly,
+            Settings(file=file, resume=True, jobs=jobs, watch=watch),
+            header=HEADER,
+        )
     except KeyboardInterrupt:
         sys.exit(130)
 

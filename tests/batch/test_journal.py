@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from planner.batch import Progress, Results, Task, run
+from planner.batch import Progress, Results, Settings, Task, run
 from planner.errors import InputError
 from tests.batch.runs import HEADER, by_hand, file_by_hand, numbers
 from tests.batch.work import double, fail
@@ -26,7 +26,9 @@ def file(tmp_path: Path) -> Path:
 
 
 def go(file: Path, *, resume: bool = True, **header: Any) -> Results:
-    return run(numbers(), double, header=HEADER | header, file=file, resume=resume, jobs=1)
+    return run(
+        numbers(), double, Settings(file=file, resume=resume, jobs=1), header=HEADER | header
+    )
 
 
 def refusal(file: Path, *, resume: bool = True, **header: Any) -> str:
@@ -47,7 +49,7 @@ def test_rows_are_there_as_they_come(file: Path) -> None:
     def watch(progress: Progress) -> None:
         assert file.read_bytes() == b"".join(LINES[: progress.done + 1])
 
-    run(numbers(), double, header=HEADER, file=file, jobs=1, watch=watch)
+    run(numbers(), double, Settings(file=file, jobs=1, watch=watch), header=HEADER)
 
 
 def test_an_existing_file_is_kept(file: Path) -> None:
@@ -61,7 +63,7 @@ def test_an_existing_file_is_kept(file: Path) -> None:
 
 def test_going_on_with_a_finished_file_does_nothing(file: Path) -> None:
     go(file)
-    results = run(numbers(), fail, header=HEADER, file=file, resume=True, jobs=1)
+    results = run(numbers(), fail, Settings(file=file, resume=True, jobs=1), header=HEADER)
     assert list(results) == by_hand()
     assert results.counts == {"done": 60}
 
@@ -76,11 +78,8 @@ def test_going_on_after_any_row_and_a_torn_one(file: Path, kept: int, torn: byte
     results = run(
         numbers(),
         double,
+        Settings(file=file, resume=True, jobs=1, watch=lambda progress: done.append(progress.done)),
         header=HEADER,
-        file=file,
-        resume=True,
-        jobs=1,
-        watch=lambda progress: done.append(progress.done),
     )
     assert done == list(range(max(1, kept), 61)), "finished tasks count and are not done again"
     assert list(results) == by_hand()
@@ -133,7 +132,9 @@ def asked_again(file: Path, **digests: str) -> list[str]:
     """Go on with other inputs, and return the keys that were asked again."""
     again: list[str] = []
     tasks = tasks_of(**digests)
-    run(tasks, double, header=HEADER, file=file, resume=True, jobs=1, changed=again.append)
+    run(
+        tasks, double, Settings(file=file, resume=True, jobs=1, changed=again.append), header=HEADER
+    )
     return again
 
 
@@ -164,7 +165,7 @@ def test_rows_of_other_tasks(file: Path) -> None:
     """The input has changed; the rows are worth keeping all the same."""
     file.write_bytes(b"".join(LINES))
     with pytest.raises(InputError) as caught:
-        run(numbers(3), double, header=HEADER, file=file, resume=True, jobs=1)
+        run(numbers(3), double, Settings(file=file, resume=True, jobs=1), header=HEADER)
     told(caught.value)
     assert file.read_bytes() == file_by_hand()
 
@@ -212,7 +213,7 @@ def test_nothing_is_left_of_a_run_that_never_began(file: Path) -> None:
         raise InputError("nowhere", "is not there")
 
     with pytest.raises(InputError) as caught:
-        run(numbers(), double, header=HEADER, file=file, workers=nobody)
+        run(numbers(), double, Settings(file=file, workers=nobody), header=HEADER)
     told(caught.value)
     assert not file.exists()
 
@@ -240,8 +241,8 @@ def test_names_in_any_script(file: Path) -> None:
     """Also those that are no Unicode, as file names may be, and those that look like two lines."""
     keys = ["β/日本.json", "bad\udcff.json", "two\u2028lines", "two\nlines"]
     tasks = [Task(key, n) for n, key in enumerate(keys)]
-    first = run(tasks, double, header={"files": keys}, file=file, jobs=1)
+    first = run(tasks, double, Settings(file=file, jobs=1), header={"files": keys})
     assert [row.key for row in first] == keys
-    again = run(tasks, double, header={"files": keys}, file=file, resume=True, jobs=1)
+    again = run(tasks, double, Settings(file=file, resume=True, jobs=1), header={"files": keys})
     assert [row.key for row in again] == keys
     assert len(file.read_bytes().splitlines()) == 5

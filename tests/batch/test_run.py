@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from planner.batch import Limits, Progress, Row, Task, Work, cores, engine, pool, run
+from planner.batch import Limits, Progress, Row, Settings, Task, Work, cores, engine, pool, run
 from planner.errors import InputError, InternalError
 from planner.stage import progress_to
 from tests.batch.runs import HEADER, by_hand, numbers
@@ -39,7 +39,7 @@ def words(*given: str) -> Iterator[Task]:
 
 @pytest.mark.parametrize("jobs", [1, 2, None])
 def test_rows_come_in_the_order_of_the_tasks(jobs: int | None) -> None:
-    found = run(numbers(), slowly, header=HEADER, jobs=jobs)
+    found = run(numbers(), slowly, Settings(jobs=jobs), header=HEADER)
     assert list(found) == by_hand()
     assert list(found) == by_hand(), "they can be read twice"
     assert len(found) == 60
@@ -49,13 +49,13 @@ def test_rows_come_in_the_order_of_the_tasks(jobs: int | None) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_no_tasks(jobs: int) -> None:
-    assert list(run([], double, header=HEADER, jobs=jobs)) == []
+    assert list(run([], double, Settings(jobs=jobs), header=HEADER)) == []
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_the_work_raises_is_a_row(jobs: int) -> None:
     given = ("fine", "raise", "refuse", "bug", "no memory", "no JSON", "no number")
-    found = {row.key: row for row in run(words(*given), fail, header=HEADER, jobs=jobs)}
+    found = {row.key: row for row in run(words(*given), fail, Settings(jobs=jobs), header=HEADER)}
     assert tuple(found) == given
     assert found["fine"] == Row("fine", "done", "", {"word": "fine"})
     assert found["raise"] == Row("raise", "bug", "ValueError: no; such luck", None)
@@ -69,14 +69,14 @@ def test_what_the_work_raises_is_a_row(jobs: int) -> None:
 
 
 def test_long_details_are_cut() -> None:
-    [row] = run(words("talk"), fail, header=HEADER, jobs=1)
+    [row] = run(words("talk"), fail, Settings(jobs=1), header=HEADER)
     assert row.detail == "ValueError: " + "x" * 485 + "..."
 
 
 def test_only_the_culprits_suffer() -> None:
     """Dead processes take no other task along, whoever is at work next to them."""
     given = ("a", "die", "b", "c", "crash", "d", "leave", "e", "f")
-    found = {row.key: row for row in run(words(*given), misbehave, header=HEADER, jobs=2)}
+    found = {row.key: row for row in run(words(*given), misbehave, Settings(jobs=2), header=HEADER)}
     assert tuple(found) == given
     for word in "abcdef":
         assert found[word].outcome == "done"
@@ -88,7 +88,7 @@ def test_only_the_culprits_suffer() -> None:
 
 def test_a_task_whose_process_was_killed_is_tried_again(tmp_path: Path) -> None:
     tasks = [Task(name, str(tmp_path / name)) for name in ("a", "b", "c")]
-    found = run(tasks, die_once, header=HEADER, jobs=2)
+    found = run(tasks, die_once, Settings(jobs=2), header=HEADER)
     assert [row.result for row in found] == [{"tried again": True}] * 3
 
 
@@ -104,7 +104,7 @@ def test_time_limit(word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     given = [("a", ""), (word, str(begun)), ("b", "")]
     tasks = [Task(name, (name, file)) for name, file in given]
     limits = Limits(seconds=60)
-    found = list(run(tasks, misbehave_and_say, header=HEADER, jobs=1, limits=limits))
+    found = list(run(tasks, misbehave_and_say, Settings(jobs=1, limits=limits), header=HEADER))
     assert [row.outcome for row in found] == ["done", "timeout", "done"]
     told(found[1].detail)
 
@@ -112,7 +112,7 @@ def test_time_limit(word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_memory_limit() -> None:
     limits = Limits(memory_bytes=HOARD)
     given = words("a", "hoard", "b")
-    found = list(run(given, misbehave, header=HEADER, jobs=1, limits=limits))
+    found = list(run(given, misbehave, Settings(jobs=1, limits=limits), header=HEADER))
     assert [row.outcome for row in found] == ["done", "out-of-memory", "done"]
     told(found[1].detail)
 
@@ -121,17 +121,17 @@ def test_memory_of_earlier_tasks_is_not_held_against_later_ones() -> None:
     """Each leaks 200 MB, so that a process holds two at most; a new one takes over."""
     limits = Limits(memory_bytes=600 * 10**6)
     tasks = [Task(str(n), 200 * 10**6) for n in range(4)]
-    found = run(tasks, leak, header=HEADER, jobs=1, limits=limits)
+    found = run(tasks, leak, Settings(jobs=1, limits=limits), header=HEADER)
     assert found.counts == {"done": 4}
 
 
 def test_processes_have_a_core_each() -> None:
-    [row] = run([Task("a", "OMP_NUM_THREADS")], variable, header=HEADER, jobs=2)
+    [row] = run([Task("a", "OMP_NUM_THREADS")], variable, Settings(jobs=2), header=HEADER)
     assert row.result == {"value": "1"}
 
 
 def test_processes_have_no_standard_output(capfd: pytest.CaptureFixture[str]) -> None:
-    run(numbers(1), loudly, header=HEADER, jobs=2)
+    run(numbers(1), loudly, Settings(jobs=2), header=HEADER)
     output = capfd.readouterr()
     assert output.out == ""
     assert output.err == "this is no result\n" * 2
@@ -139,7 +139,7 @@ def test_processes_have_no_standard_output(capfd: pytest.CaptureFixture[str]) ->
 
 def test_large_payloads_and_partial_functions() -> None:
     tasks = [Task(str(n), bytes(3_000_000)) for n in range(4)]
-    found = run(tasks, partial(length), header=HEADER, jobs=2)
+    found = run(tasks, partial(length), Settings(jobs=2), header=HEADER)
     assert [row.result for row in found] == [{"length": 3_000_000}] * 4
 
 
@@ -158,13 +158,15 @@ def test_tasks_are_read_when_there_is_room_for_them(jobs: int) -> None:
     def watch(progress: Progress) -> None:
         lead.append(read - progress.done)
 
-    assert run(counted(), double, header=HEADER, jobs=jobs, watch=watch).counts == {"done": 10_000}
+    assert run(counted(), double, Settings(jobs=jobs, watch=watch), header=HEADER).counts == {
+        "done": 10_000
+    }
     assert max(lead) < jobs + 1
 
 
 def test_progress() -> None:
     seen: list[Progress] = []
-    run(numbers(5), double, header=HEADER, jobs=1, total=5, watch=seen.append)
+    run(numbers(5), double, Settings(jobs=1, total=5, watch=seen.append), header=HEADER)
     assert [progress.done for progress in seen] == [1, 2, 3, 4, 5]
     assert seen[-1].seconds_left == 0
     halfway = Progress(done=30, total=90, per_second=4)
@@ -175,14 +177,14 @@ def test_progress() -> None:
 
 def test_a_key_may_come_once() -> None:
     with pytest.raises(InputError) as caught:
-        run([*numbers(3), Task("n:1", 1)], double, header=HEADER, jobs=1)
+        run([*numbers(3), Task("n:1", 1)], double, Settings(jobs=1), header=HEADER)
     told(caught.value)
 
 
 @pytest.mark.parametrize("jobs", [0, -2])
 def test_jobs_are_at_least_one(jobs: int) -> None:
     with pytest.raises(InputError) as caught:
-        run(numbers(), double, header=HEADER, jobs=jobs)
+        run(numbers(), double, Settings(jobs=jobs), header=HEADER)
     told(caught.value)
 
 
@@ -218,13 +220,13 @@ def test_never_more_processes_than_cores(monkeypatch: pytest.MonkeyPatch) -> Non
     def watch(progress: Progress) -> None:
         assert len(read) == progress.done
 
-    run(counted(), double, header=HEADER, jobs=4, watch=watch)
+    run(counted(), double, Settings(jobs=4, watch=watch), header=HEADER)
 
 
 def test_work_that_no_process_can_load_ends_the_run() -> None:
     """It would fail for every state alike."""
     with pytest.raises(InternalError) as caught:
-        run(numbers(), missing_work(), header=HEADER, jobs=2)
+        run(numbers(), missing_work(), Settings(jobs=2), header=HEADER)
     told(caught.value)
 
 
@@ -251,7 +253,10 @@ def test_processes_that_take_long_are_a_stage() -> None:
     """Whoever listens hears of them before the first row comes, and again while nothing comes."""
     stages: list[str | None] = []
     with progress_to(stages.append):
-        assert len(run([Task("a", 1)], double, header=HEADER, jobs=1, limits=Limits(60))) == 1
+        assert (
+            len(run([Task("a", 1)], double, Settings(jobs=1, limits=Limits(60)), header=HEADER))
+            == 1
+        )
     told(stages[0])
     assert stages[1:]
     assert not any(stages[1:])
@@ -259,9 +264,9 @@ def test_processes_that_take_long_are_a_stage() -> None:
 
 SCRIPT = """
 print("this is the main module")
-from planner.batch import Limits, Task, run
+from planner.batch import Limits, Settings, Task, run
 from tests.batch.work import double
-found = run([Task("a", 1), Task("b", 2)], double, header={}, jobs=2, limits=Limits(60))
+found = run([Task("a", 1), Task("b", 2)], double, Settings(jobs=2, limits=Limits(60)), header={})
 print([row.result["double"] for row in found])
 """
 EXPECTED = "this is the main module\n[2, 4]\n"
@@ -303,8 +308,9 @@ def test_path_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "here" / "subprocess.py").write_text("raise ImportError\n")
     script = (
         f"import sys; sys.path[:] = [{str(tmp_path)!r}, *sys.path[1:]]\n"
-        "from planner.batch import Task, run; from work_of_mine import work\n"
-        "print(*(row.result['from'] for row in run([Task('a', 1)], work, header={}, jobs=2)))"
+        "from planner.batch import Settings, Task, run; from work_of_mine import work\n"
+        "rows = run([Task('a', 1)], work, Settings(jobs=2), header={})\n"
+        "print(*(row.result['from'] for row in rows))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script],

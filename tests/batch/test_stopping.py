@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.batch import Progress, run
+from planner.batch import Progress, Settings, run
 from tests.batch.runs import (
     HEADER,
     by_hand,
@@ -81,7 +81,7 @@ def test_kill_9_at_random_moments(tmp_path: Path, jobs: int, kills: int) -> None
 
 def test_an_undisturbed_run(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
-    run(numbers(), slowly, header=HEADER, jobs=2, file=file)
+    run(numbers(), slowly, Settings(jobs=2, file=file), header=HEADER)
     assert file.read_bytes() == file_by_hand()
 
 
@@ -98,7 +98,7 @@ def test_ctrl_c_leaves_whole_rows_and_no_processes(tmp_path: Path, jobs: int, ha
     assert had <= len(whole(file)) < COUNT
     assert whole(file) == rows(file)
     wait_for(partial(group_is_gone, child.pid))
-    run(numbers(COUNT), double, header=HEADER, file=file, resume=True, jobs=1)
+    run(numbers(COUNT), double, Settings(file=file, resume=True, jobs=1), header=HEADER)
     assert file.read_bytes() == file_by_hand(COUNT)
 
 
@@ -113,7 +113,10 @@ def test_kill_9_of_processes_at_work_loses_no_row(tmp_path: Path) -> None:
                 os.kill(victim, signal.SIGKILL)
             killed.update(victims)
 
-    assert list(run(numbers(), slowly, header=HEADER, jobs=2, file=file, watch=watch)) == by_hand()
+    assert (
+        list(run(numbers(), slowly, Settings(jobs=2, file=file, watch=watch), header=HEADER))
+        == by_hand()
+    )
     assert len(killed) == 4
     assert file.read_bytes() == file_by_hand()
 
@@ -122,10 +125,11 @@ def test_processes_do_not_outlive_a_killed_run(tmp_path: Path) -> None:
     """Also while they are at work, which takes an hour here."""
     file, begun = tmp_path / "rows.jsonl", tmp_path / "begun"
     code = (
-        "import sys, pathlib; from planner.batch import Task, run; from tests.batch import work; "
+        "import sys, pathlib; from planner.batch import Settings, Task, run; "
+        "from tests.batch import work; "
         "file, begun = sys.argv[1:]; "
         "run([Task('a', ('a', '')), Task('b', ('sleep', begun))], work.misbehave_and_say,"
-        " header={}, file=pathlib.Path(file), jobs=2)"
+        " Settings(file=pathlib.Path(file), jobs=2), header={})"
     )
     words = [sys.executable, "-c", code, str(file), str(begun)]
     child = subprocess.Popen(words, cwd=ROOT, start_new_session=True)
@@ -140,9 +144,10 @@ def test_closed_streams(tmp_path: Path, closed: str) -> None:
     """What is printed into a closed stream must not end up in the file, whose number it has."""
     file = tmp_path / "rows.jsonl"
     code = (
-        "import sys, pathlib; from planner.batch import run; from tests.batch import runs, work; "
-        "run(runs.numbers(2), work.loudly, header=runs.HEADER, file=pathlib.Path(sys.argv[1]),"
-        " jobs=2)"
+        "import sys, pathlib; from planner.batch import Settings, run; "
+        "from tests.batch import runs, work; "
+        "run(runs.numbers(2), work.loudly, Settings(file=pathlib.Path(sys.argv[1]), jobs=2),"
+        " header=runs.HEADER)"
     )
     shell = f'"$0" -c "$1" "$2" {closed}'
     words = ["/bin/sh", "-c", shell, sys.executable, code, str(file)]
@@ -154,9 +159,9 @@ def test_exit_codes_that_the_system_does_not_keep(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     code = (
         "import sys, pathlib, signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "
-        "from planner.batch import Task, run; from tests.batch import work; "
-        "run([Task('a', 'a'), Task('die', 'die')], work.misbehave, header={}, jobs=2,"
-        " file=pathlib.Path(sys.argv[1]))"
+        "from planner.batch import Settings, Task, run; from tests.batch import work; "
+        "run([Task('a', 'a'), Task('die', 'die')], work.misbehave,"
+        " Settings(file=pathlib.Path(sys.argv[1]), jobs=2), header={})"
     )
     subprocess.run([sys.executable, "-c", code, str(file)], cwd=ROOT, check=True)
     done, killed = map(json.loads, rows(file))

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from planner.batch import Settings
 from planner.commands.audit.record import (
     Audit,
     Case,
@@ -27,7 +28,7 @@ from planner.commands.audit.record import (
     Verdicts,
 )
 from planner.commands.study.instance import Instance
-from planner.commands.study.run import HERE, Asked, Settings, each_once, sweep
+from planner.commands.study.run import HERE, Asked, each_once, sweep
 from planner.coverage.answer import Covering, covering, uncovered
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import DEFAULT_PROFILE, PROFILES, Profile

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from planner.batch import Settings
 from planner.commands.compare.algorithm import OPTIMUM, Algorithm
 from planner.commands.compare.record import (
     MEASURES,
@@ -37,7 +38,7 @@ from planner.commands.compare.record import (
 )
 from planner.commands.study.instance import Instance
 from planner.commands.study.record import Answered
-from planner.commands.study.run import HERE, Asked, Settings, each_once, sweep
+from planner.commands.study.run import HERE, Asked, each_once, sweep
 from planner.commands.study.tally import spread
 from planner.coverage.answer import Covering, covering, uncovered
 from planner.errors import InternalError, PlannerError, SchemaError, UnsupportedError, one_line

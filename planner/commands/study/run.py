@@ -13,11 +13,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import asdict, replace
 from pydantic import ValidationError
 
-from planner.batch import Limits, Progress, Row, Task, Workers, run
+from planner.batch import Row, Settings, Task, run
 from planner.commands.study.instance import (
     Instance,
     Packed,
@@ -66,18 +66,6 @@ def each_once(some: Iterable[NamedT], what: str) -> tuple[NamedT, ...]:
     if not found:
         raise SchemaError(what, "none is given", f"one {what}, or more")
     return tuple(found.values())
-
-
-class Settings(Struct, frozen=True):
-    """How a batch is run; see `planner.batch.run` for each field."""
-
-    file: Path | None = None
-    resume: bool = False
-    jobs: int | None = None
-    workers: Workers | None = None
-    limits: Limits = field(default_factory=Limits)
-    watch: Callable[[Progress], None] | None = None
-    changed: Callable[[str], None] | None = None
 
 
 HERE: Final = Settings(jobs=1)
@@ -183,14 +171,15 @@ def sweep(
     }
     packed = (one for place in places for one in packed_at(place, max_bytes))
     tasks = (Task(one.name, one, one.digest) for one in packed)
-    total = count_states(places, max_bytes) if settings.watch else None
+    if settings.watch:
+        settings = replace(settings, total=count_states(places, max_bytes))
     has_lines = {place.where: place.lines for place in places}
 
     def mine(key: str) -> bool:
         return key in has_lines or has_lines.get(key.rpartition(": line ")[0], False)
 
     work = partial(_answer, question)
-    rows = run(tasks, work, header=header, total=total, mine=mine, **asdict(settings))
+    rows = run(tasks, work, settings, header=header, mine=mine)
     return (answers_of(row, question.model, header, settings.file) for row in rows)
 
 

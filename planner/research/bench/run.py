@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
-from planner.batch import Task, cores, run
+from planner.batch import Settings, Task, cores, run
 from planner.commands.replay.comparison import parse_line, read_lines
 from planner.commands.study.instance import Packed, open_packed
-from planner.commands.study.run import Settings, answers_of
+from planner.commands.study.run import answers_of
 from planner.dump import as_line
 from planner.errors import InputError, SchemaError
 from planner.objective.profile_file import find_profile
@@ -321,7 +321,7 @@ def bench(  # noqa: PLR0913 - what a run can be told
         answers = plural(len(heats), "answer")
         notice(f"{answers}, some {seconds:,} s of processor time")
     mine = {heat.key for heat in heats}.__contains__
-    done = run(heats, answer, header=header, total=len(heats), mine=mine, **asdict(settings))
+    done = run(heats, answer, replace(settings, total=len(heats)), header=header, mine=mine)
     found = [answers_of(row, Answers, header, settings.file) for row in done]
     rows = tuple(row for one in found for row in one.rows)
     return Bench(

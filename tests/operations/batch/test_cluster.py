@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from planner.batch import Limits, Progress, Row, Task, Workers, run
+from planner.batch import Limits, Progress, Row, Settings, Task, Workers, run
 from planner.errors import InputError
 from planner.operations import dask_cluster as cluster
 from tests.batch.runs import HEADER, by_hand, file_by_hand, numbers
@@ -64,24 +64,23 @@ def refusal(address: str, limits: Limits | None = None) -> str:
         run(
             numbers(3),
             double,
+            Settings(workers=at(address), limits=limits or Limits()),
             header=HEADER,
-            workers=at(address),
-            limits=limits or Limits(),
         )
     return str(caught.value)
 
 
 def test_same_rows_as_here(address: str, tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
-    found = run(numbers(), slowly, header=HEADER, workers=at(address), file=file)
+    found = run(numbers(), slowly, Settings(workers=at(address), file=file), header=HEADER)
     assert list(found) == by_hand()
     assert file.read_bytes() == file_by_hand()
 
 
 def test_same_failures_as_here(address: str) -> None:
     given = ("fine", "raise", "refuse", "bug", "no memory", "no JSON")
-    there = list(run(words(*given), fail, header=HEADER, workers=at(address)))
-    assert there == list(run(words(*given), fail, header=HEADER, jobs=1))
+    there = list(run(words(*given), fail, Settings(workers=at(address)), header=HEADER))
+    assert there == list(run(words(*given), fail, Settings(jobs=1), header=HEADER))
     found = [row.outcome for row in there]
     assert found == ["done", "bug", "failed", "bug", "out-of-memory", "bug"]
 
@@ -89,7 +88,9 @@ def test_same_failures_as_here(address: str) -> None:
 def test_limits_and_deaths_hold_there_too(address: str) -> None:
     limits = Limits(memory_bytes=2**29)
     given = ("a", "hoard", "b", "die", "c")
-    there = list(run(words(*given), misbehave, header=HEADER, workers=at(address), limits=limits))
+    there = list(
+        run(words(*given), misbehave, Settings(workers=at(address), limits=limits), header=HEADER)
+    )
     outcomes = [row.outcome for row in there]
     assert outcomes == ["done", "out-of-memory", "done", "killed", "done"]
     told(there[3].detail)
@@ -99,14 +100,16 @@ def test_the_time_limit_holds_there_too(address: str) -> None:
     """Only for what never ends: what does may take longer than that on a busy machine."""
     limits = Limits(seconds=0.5)
     given = ("hang", "sleep")
-    there = list(run(words(*given), misbehave, header=HEADER, workers=at(address), limits=limits))
+    there = list(
+        run(words(*given), misbehave, Settings(workers=at(address), limits=limits), header=HEADER)
+    )
     assert [row.outcome for row in there] == ["timeout"] * 2
-    assert list(run(numbers(), double, header=HEADER, workers=at(address))) == by_hand()
+    assert list(run(numbers(), double, Settings(workers=at(address)), header=HEADER)) == by_hand()
 
 
 def test_large_payloads(address: str) -> None:
     tasks = [Task(str(n), bytes(12_000_000)) for n in range(3)]
-    found = run(tasks, length, header=HEADER, workers=at(address))
+    found = run(tasks, length, Settings(workers=at(address)), header=HEADER)
     assert [row.result for row in found] == [{"length": 12_000_000}] * 3
 
 
@@ -120,7 +123,9 @@ def test_worker_killed_in_the_middle(dask: Any, address: str, tmp_path: Path) ->
             killed.append(victim)
 
     file = tmp_path / "rows.jsonl"
-    found = run(numbers(), slowly, header=HEADER, workers=at(address), file=file, watch=watch)
+    found = run(
+        numbers(), slowly, Settings(workers=at(address), file=file, watch=watch), header=HEADER
+    )
     assert list(found) == by_hand()
     assert len(set(killed)) == 2
     assert file.read_bytes() == file_by_hand()
@@ -129,7 +134,7 @@ def test_worker_killed_in_the_middle(dask: Any, address: str, tmp_path: Path) ->
 def test_going_on_there_with_what_was_begun_here(address: str, tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_bytes(b"".join(file_by_hand().splitlines(keepends=True)[:40]) + b'{"key"')
-    run(numbers(), slowly, header=HEADER, workers=at(address), file=file, resume=True)
+    run(numbers(), slowly, Settings(workers=at(address), file=file, resume=True), header=HEADER)
     assert file.read_bytes() == file_by_hand()
 
 
@@ -138,7 +143,7 @@ def test_a_task_that_always_kills_its_worker() -> None:
     with start(workers=2, allowed_failures=1) as own:
         # Until a nanny starts the next worker there may be none for a while.
         patient = at(own.scheduler_address, FOR_EVER_S)
-        found = list(run(numbers(12), kill_the_parent, header=HEADER, workers=patient))
+        found = list(run(numbers(12), kill_the_parent, Settings(workers=patient), header=HEADER))
     expected = by_hand(12)
     expected[5] = Row("n:5", "killed", "every Dask worker that had it died", None)
     assert found == expected
@@ -156,12 +161,10 @@ def test_scheduler_that_goes_away(tmp_path: Path) -> None:
             run(
                 numbers(400),
                 slowly,
+                Settings(workers=at(own.scheduler_address), file=file, watch=watch),
                 header=HEADER,
-                workers=at(own.scheduler_address),
-                file=file,
-                watch=watch,
             )
-    run(numbers(400), double, header=HEADER, file=file, resume=True, jobs=1)
+    run(numbers(400), double, Settings(file=file, resume=True, jobs=1), header=HEADER)
     assert file.read_bytes() == file_by_hand(400)
 
 
@@ -177,7 +180,7 @@ def test_workers_that_have_other_versions(address: str, monkeypatch: pytest.Monk
 
 def test_workers_that_cannot_load_the_work(address: str) -> None:
     with pytest.raises(InputError, match=r"a worker cannot do the work: .*ModuleNotFoundError"):
-        run(numbers(), missing_work(), header=HEADER, workers=at(address))
+        run(numbers(), missing_work(), Settings(workers=at(address)), header=HEADER)
 
 
 def test_no_workers() -> None:
@@ -246,5 +249,5 @@ def test_memory_that_cannot_be_seen(address: str, monkeypatch: pytest.MonkeyPatc
 
 def test_jobs_are_for_this_machine() -> None:
     with pytest.raises(InputError) as caught:
-        run(numbers(), double, header=HEADER, jobs=2, workers=at("tcp://127.0.0.1:8786"))
+        run(numbers(), double, Settings(jobs=2, workers=at("tcp://127.0.0.1:8786")), header=HEADER)
     told(caught.value)

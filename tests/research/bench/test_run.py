@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from planner.batch import Settings
 from planner.cli.output import LINE
-from planner.commands.study.run import Settings
 from planner.research.bench import Bench, bench
 from planner.research.bench.record import Row
 from planner.research.bench.summary import FACTORS, profiles, standings
