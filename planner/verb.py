@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, wraps
 from numbers import Integral, Real
@@ -19,6 +20,9 @@ from typing import (
     get_origin,
     get_type_hints,
 )
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from planner.errors import SchemaError
 from planner.objective.profiles import Profile
@@ -82,6 +86,10 @@ def _one_of(*classes: type) -> Callable[[object], bool]:
     return lambda thing: isinstance(thing, classes)
 
 
+class AnyQuestion(Struct, frozen=True):
+    """What a verb is asked besides its state, in one record; its fields are checked likewise."""
+
+
 FUNCTION: Final = Kind(callable, "cannot be used", "a function")
 Options = frozenset[object]
 """The types that an argument may have, each by itself; ``None`` is told by `NoneType`."""
@@ -132,11 +140,12 @@ LISTS: Final[Mapping[str, Kind]] = {
 """The kinds of lists of texts, by the names of their parameters."""
 
 
-def declared(function: Callable[..., object]) -> dict[str, Options]:
-    """Return the types of the parameters of a verb, by their names."""
+def declared(asked: Callable[..., object]) -> dict[str, Options]:
+    """Return the types of the parameters of a verb, or of the fields of a question, by name."""
     # What is returned may be known to type checkers only.
-    texts = {name: one for name, one in function.__annotations__.items() if name != "return"}
-    hints = get_type_hints(SimpleNamespace(__annotations__=texts), function.__globals__)
+    texts = {name: one for name, one in asked.__annotations__.items() if name != "return"}
+    names = vars(sys.modules[asked.__module__])
+    hints = get_type_hints(SimpleNamespace(__annotations__=texts), names)
     return {
         name: frozenset(get_args(hint) if get_origin(hint) in {Union, UnionType} else (hint,))
         for name, hint in hints.items()
@@ -165,22 +174,30 @@ def verb(function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
     """
     names = function.__code__.co_varnames
 
-    @cache
-    def kinds() -> dict[str, tuple[Kind | None, bool]]:
-        return {
-            name: (kind_of(name, options), NoneType in options)
-            for name, options in declared(function).items()
-        }
-
     @wraps(function)
     def checked(*args: Asked.args, **named: Asked.kwargs) -> Answer:
-        for name, thing in (*zip(names, args, strict=False), *named.items()):
-            kind, optional = kinds().get(name, (None, False))
-            if kind is None or (thing is None and optional) or kind.holds(thing):
-                continue
-            where = "" if name in {"state", "plan"} else name
-            said = repr(thing) if kind.quoted else type(thing).__name__
-            raise SchemaError(where, f"{said} {kind.found}", kind.expected, kind.hint)
+        given = {**dict(zip(names, args, strict=False)), **named}
+        _check(function, given.items())
         return function(*args, **named)
 
     return checked
+
+
+@cache
+def _kinds(asked: Callable[..., object]) -> dict[str, tuple[Kind | None, bool]]:
+    return {
+        name: (kind_of(name, options), NoneType in options)
+        for name, options in declared(asked).items()
+    }
+
+
+def _check(asked: Callable[..., object], given: Iterable[tuple[str, object]]) -> None:
+    for name, thing in given:
+        if isinstance(thing, AnyQuestion):
+            _check(type(thing), asdict(thing).items())
+        kind, optional = _kinds(asked).get(name, (None, False))
+        if kind is None or (thing is None and optional) or kind.holds(thing):
+            continue
+        where = "" if name in {"state", "plan"} else name
+        said = repr(thing) if kind.quoted else type(thing).__name__
+        raise SchemaError(where, f"{said} {kind.found}", kind.expected, kind.hint)

@@ -70,6 +70,8 @@ TYPES: Final = (
     "planner.research.simulate.simulate.EVICTION_S",
     "planner.research.simulate.script.NOTHING_SAID",
     "planner.research.simulate.simulate.Report",
+    "planner.research.simulate.simulate.Question",
+    "planner.research.simulate.simulate.AS_IT_IS",
 )
 """What signatures take and return besides the public names and the records."""
 OF_WINGS: Final = (lint, risk, generate, simulate)

@@ -33,7 +33,7 @@ from planner.reader.kueue import read_kueue_objects
 from planner.research.import_ import Philly, read_outline
 from planner.research.import_.kueue import Knobs, import_states, instants_of
 from planner.research.simulate.record import Event, Fate, Simulation
-from planner.research.simulate.simulate import simulate
+from planner.research.simulate.simulate import Question, simulate
 
 HOUR: Final = 3600
 DAY_S: Final = 24 * HOUR
@@ -242,7 +242,7 @@ def simulated(start: tuple[int, int, Any], decider: str) -> Day:
     """Return what becomes of a day."""
     number, day, dump = start
     state = read_kueue_objects(dump, where=f"instant {number}")
-    one = simulate(state, decider, until_s=DAY_S, cycles=MOST_CYCLES)
+    one = simulate(state, Question(decider, until_s=DAY_S, cycles=MOST_CYCLES))
     waited = sum(fate.waiting_s for fate in one.workloads)
     return Day(
         *(decider, number, day, _decisions(one), one.totals.evictions, _again(one)),

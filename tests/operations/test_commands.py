@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -13,7 +13,7 @@ from planner.cli.output import LINE
 from planner.errors import InputError
 from planner.operations.lint import lint
 from planner.operations.risk import risk
-from planner.research.simulate import simulate
+from planner.research.simulate import Question, Script, simulate
 from planner.verb import KINDS, LISTS
 from tests.cli import test_error, test_output, test_pages, test_progress, test_requests
 from tests.cli.running import call
@@ -91,8 +91,16 @@ def test_answers_about_a_whole_state_say_what_is_not_modelled() -> None:
         (risk, {"shapes": "some"}, "shapes: 'some' cannot be used\n  expected pending or run"),
         (risk, {"progress": 5}, "progress: int cannot be used\n  expected a function"),
         (simulate, {"report": None}, "report: NoneType cannot be used\n  expected a function"),
-        (simulate, {"script": "a.toml"}, "script: str cannot be used\n  expected what planner"),
-        (simulate, {"cycles": "9"}, "cycles: str cannot be used\n  expected a whole number"),
+        (
+            simulate,
+            {"asked": Question(script=cast("Script", "a.toml"))},
+            "script: str cannot be used\n  expected what planner",
+        ),
+        (
+            simulate,
+            {"asked": Question(cycles=cast("int", "9"))},
+            "cycles: str cannot be used\n  expected a whole number",
+        ),
     ],
 )
 def test_an_argument_of_a_wrong_kind(verb: Verb, given: dict[str, Any], found: str) -> None:
@@ -103,7 +111,7 @@ def test_an_argument_of_a_wrong_kind(verb: Verb, given: dict[str, Any], found: s
 def test_every_parameter_is_of_a_known_kind() -> None:
     """Or the verb says itself what is wrong with it; and no kind is one that nobody has."""
     verbs: list[Any] = [simulate, lint, risk]
-    ours = [*parameters(*(verb.__wrapped__ for verb in verbs))]
-    assert {name for name, kind in ours if kind is None} == {"baseline", "script"}
+    ours = [*parameters(Question, *(verb.__wrapped__ for verb in verbs))]
+    assert {name for name, kind in ours if kind is None} == {"asked", "baseline", "script"}
     used = [kind for _, kind in (*ours, *parameters(*VERBS_OF_ALL))]
     assert all(kind in used for kind in (*KINDS.values(), *LISTS.values()))

@@ -80,7 +80,7 @@ def command(given: Options) -> int:
     fatal = option.fatal_of(given.fatal, CODES)
     from planner.commands.compare.table import need
     from planner.research.report.simulation import render, render_timeline
-    from planner.research.simulate import Script, read_script, simulate
+    from planner.research.simulate import Question, Script, read_script, simulate
 
     check_files({"-o": given.target.path, "--timeline": given.timeline, "--plot": given.plot})
     if given.plot is not None:
@@ -94,8 +94,8 @@ def command(given: Options) -> int:
     with given.naming("script"):
         answer = simulate(
             found,
-            **given.of(simulate, script=script, rules=given.laws),
-            report=lambda at_s, done: LINE.update(
+            Question(**given.of(Question, script=script, rules=given.laws)),
+            lambda at_s, done: LINE.update(
                 max(at_s / longest, done / given.cycles), f"{at_s:,} s, {done:,} cycles"
             ),
         )

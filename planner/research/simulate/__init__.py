@@ -16,6 +16,6 @@ What a cycle does is replayed by ``planner.reference``, which does not import th
 
 from planner.research.simulate.record import Event, Simulation
 from planner.research.simulate.script import Script, read_script
-from planner.research.simulate.simulate import simulate
+from planner.research.simulate.simulate import Question, simulate
 
-__all__ = ["Event", "Script", "Simulation", "read_script", "simulate"]
+__all__ = ["Event", "Question", "Script", "Simulation", "read_script", "simulate"]

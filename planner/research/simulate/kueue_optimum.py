@@ -15,7 +15,7 @@ from planner.reference.kueue.context import Search as Searched
 from planner.reference.kueue.context import Target
 from planner.reference.kueue.decision import Decision, with_places
 from planner.reference.kueue.topology.assigning import Placing
-from planner.research.simulate.simulate import BOOST, STABLE, Asked, Unproved
+from planner.research.simulate.simulate import BOOST, STABLE, Plans
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.stability import best_stable
@@ -24,13 +24,8 @@ from planner.state.clock import seconds_since
 from planner.state.kueue import State
 
 
-def optimum(  # noqa: PLR0913, PLR0917 - what decides
-    state: State,
-    asked: Asked,
-    unproved: Unproved,
-    snapshot: Snapshot,
-    preemptor: Preemptor,
-    found: Decision,
+def optimum(
+    state: State, plans: Plans, snapshot: Snapshot, preemptor: Preemptor, found: Decision
 ) -> Decision:
     """Put other victims into a decision of Kueue; Kueue itself decides who fits, or never can.
 
@@ -50,9 +45,9 @@ def optimum(  # noqa: PLR0913, PLR0917 - what decides
     if classical and not placing and not found.search.targets:
         return found
     if placing and unknown(state, snapshot, preemptor):
-        unproved.count += 1
+        plans.unproved += 1
         return found
-    deadline = Deadline.after(asked.time_limit)
+    deadline = Deadline.after(plans.time_limit)
     # The seconds for which workloads have run are brought up to the clock of the snapshot.
     now = {
         node: Holders.of(
@@ -62,13 +57,13 @@ def optimum(  # noqa: PLR0913, PLR0917 - what decides
     }
     seen = replace(snapshot, admitted=now)
     planning = Planning(Case(state, seen, preemptor, found.assignment))
-    if asked.decider == STABLE:
-        steady, free = best_stable(solve, planning, asked.profile, deadline)
+    if plans.decider == STABLE:
+        steady, free = best_stable(solve, planning, plans.profile, deadline)
         plan = steady if steady.victims else free
     else:
-        plan = solve(planning, asked.profile, deadline)
-    unproved.note(plan)
-    if asked.decider == BOOST:
+        plan = solve(planning, plans.profile, deadline)
+    plans.note(plan)
+    if plans.decider == BOOST:
         # Kueue has to evict exactly the planned victims with some boosts that are found.
         trial = Trial(snapshot, preemptor, plan.assignment, frozenset(plan.keys))
         search = Search(trial, deadline)

@@ -53,7 +53,7 @@ from planner.reference.kueue.decision import Decision, decide
 from planner.research.simulate import kueue_flow as flow
 from planner.research.simulate.record import Event
 from planner.research.simulate.script import Leaving, Script
-from planner.research.simulate.simulate import BOOST, OPTIMUM, STABLE, Asked, Unproved
+from planner.research.simulate.simulate import BOOST, OPTIMUM, STABLE, Plans, Question
 from planner.research.simulate.world import Cycle, Due, Entered, Mark, World, digest
 from planner.state.clock import seconds_since
 from planner.state.kueue import State
@@ -400,9 +400,7 @@ class KueueWorld(World):
 _LAST_YEAR: Final = 9_900
 
 
-def world(
-    state: State, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
-) -> KueueWorld:
+def world(state: State, asked: Question, plans: Plans) -> KueueWorld:
     """Return a cluster in which Kueue chooses the victims itself, or plans do.
 
     InputError if a side on laws is given, or the clock is too near to the end of the calendar.
@@ -412,9 +410,10 @@ def world(
         raise InputError("rules", f'"{asked.rules}" means nothing for Kueue', hint=hint)
     if state.now.year > _LAST_YEAR:
         raise UnsupportedError(state.source, f"its clock is {state.now}", "a year before 9900")
-    if asked.decider == state.scheduler:
-        return KueueWorld(state, script, decide, leaving)
+    if plans.decider == state.scheduler:
+        return KueueWorld(state, asked.script, decide, asked.leaving)
     # Only plans need a solver, which takes longer to load than a small simulation.
     from planner.research.simulate.kueue_optimum import optimum  # noqa: PLC0415
 
-    return KueueWorld(state, script, decide, leaving, partial(optimum, state, asked, unproved))
+    instead = partial(optimum, state, plans)
+    return KueueWorld(state, asked.script, decide, asked.leaving, instead)

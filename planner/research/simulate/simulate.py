@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -30,7 +30,7 @@ from planner.research.simulate.world import Mark, World, fates, totals_of
 from planner.research.wing import worlds
 from planner.scheduler import scheduler_of
 from planner.state import AnyState
-from planner.verb import verb
+from planner.verb import AnyQuestion, verb
 
 
 def story(
@@ -263,73 +263,11 @@ EVICTION_S: Final = 30
 """Kubernetes' own default of terminationGracePeriodSeconds."""
 
 
-@dataclass(slots=True)
-class Unproved:
-    """The number of decisions that were not proved best, and the number of plans."""
-
-    count: int = 0
-    plans: int = 0
-
-    def note(self, plan: AnyPlan) -> None:
-        """Count a plan, also as unproved if it is; tidy memory after every hundredth plan."""
-        self.count += plan.status in {"feasible", "unknown"}
-        self.plans += 1
-        tidy(self.plans)
-
-
-class Asked(NamedTuple):
-    """The decider; and the profile, time limit and side on laws of its plans, if it makes plans."""
-
-    decider: str
-    profile: Profile
-    time_limit: float | None
-    rules: str | None
-
-
-S_contra = TypeVar("S_contra", contravariant=True)
-
-
-class Simulated(Protocol[S_contra]):
-    """What a simulation asks of a scheduler; ``INSTEAD`` are the deciders that may replace it."""
-
-    INSTEAD: tuple[str, ...]
-
-    def world(
-        self, state: S_contra, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
-    ) -> World:
-        """Return a cluster in which the scheduler chooses the victims itself, or plans do.
-
-        ``unproved`` counts the plans. InputError if the state cannot be simulated so.
-        """
-        ...
-
-
-@verb
-def simulate(  # noqa: PLR0913 - the public signature
-    state: AnyState,
-    decider: str | None = None,
-    *,
-    script: Script = NOTHING_SAID,
-    until_s: int | None = None,
-    cycles: int = CYCLES,
-    eviction_s: int = EVICTION_S,
-    apart_s: int = 0,
-    storm: int = STORM,
-    objective: str | Profile = DEFAULT_PROFILE,
-    time_limit: float | None = None,
-    rules: str | None = None,
-    report: Report = lambda *_: None,
-) -> Simulation:
-    """Let a cluster go on from a state, scheduling cycle after scheduling cycle.
-
-    Victims come back as pending, and all pending workloads compete by the scheduler's own rules.
-    States that come back, workloads that evict each other, and workloads evicted too often are
-    found on the way. The same input gives the same answer.
+class Question(AnyQuestion, frozen=True):
+    """How a cluster is to go on.
 
     Parameters
     ----------
-    state
-        What ``planner.read`` returned; its clock is the start.
     decider
         Who chooses the victims: the scheduler itself, ``kueue`` or ``yunikorn``, also when left
         out; or ``optimum``: the least disruptive plan in its place. For Kueue also ``stable``:
@@ -351,6 +289,77 @@ def simulate(  # noqa: PLR0913 - the public signature
     objective, time_limit, rules
         For all deciders but the scheduler itself: what to minimise, the seconds that one plan may
         take, and the laws of YuniKorn: ``design``, also when left out, or ``code``.
+    """
+
+    decider: str | None = None
+    script: Script = NOTHING_SAID
+    until_s: int = MOST_S
+    cycles: int = CYCLES
+    eviction_s: int = EVICTION_S
+    apart_s: int = 0
+    storm: int = STORM
+    objective: str | Profile = DEFAULT_PROFILE
+    time_limit: float | None = None
+    rules: str | None = None
+
+    @property
+    def leaving(self) -> Leaving:
+        """How long victims keep their quota."""
+        return Leaving(self.eviction_s, self.apart_s)
+
+
+AS_IT_IS: Final = Question()
+
+
+@dataclass(slots=True)
+class Plans:
+    """What the plans of a simulation are asked; how many there are, and how many are not proved."""
+
+    decider: str
+    profile: Profile
+    time_limit: float | None = None
+    count: int = 0
+    unproved: int = 0
+
+    def note(self, plan: AnyPlan) -> None:
+        """Count a plan, also as unproved if it is; tidy memory after every hundredth plan."""
+        self.unproved += plan.status in {"feasible", "unknown"}
+        self.count += 1
+        tidy(self.count)
+
+
+S_contra = TypeVar("S_contra", contravariant=True)
+
+
+class Simulated(Protocol[S_contra]):
+    """What a simulation asks of a scheduler; ``INSTEAD`` are the deciders that may replace it."""
+
+    INSTEAD: tuple[str, ...]
+
+    def world(self, state: S_contra, asked: Question, plans: Plans) -> World:
+        """Return a cluster in which the scheduler chooses the victims itself, or plans do.
+
+        InputError if the state cannot be simulated so.
+        """
+        ...
+
+
+@verb
+def simulate(
+    state: AnyState, asked: Question = AS_IT_IS, report: Report = lambda *_: None
+) -> Simulation:
+    """Let a cluster go on from a state, scheduling cycle after scheduling cycle.
+
+    Victims come back as pending, and all pending workloads compete by the scheduler's own rules.
+    States that come back, workloads that evict each other, and workloads evicted too often are
+    found on the way. The same input gives the same answer.
+
+    Parameters
+    ----------
+    state
+        What ``planner.read`` returned; its clock is the start.
+    asked
+        Who decides, what is known of run times, and where to end.
     report
         Called with the clock and the number of cycles now and then.
 
@@ -360,47 +369,45 @@ def simulate(  # noqa: PLR0913 - the public signature
         If the decider is not for this scheduler, or a parameter, the script or an annotation
         cannot be used.
     """
-    if not isinstance(script, Script):
+    if not isinstance(asked.script, Script):
         expected = "what planner.research.simulate.read_script returns"
-        raise SchemaError("script", f"{type(script).__name__} cannot be used", expected)
-    until_s = MOST_S if until_s is None else until_s
-    seconds = (until_s, eviction_s, apart_s)
-    if min(cycles, eviction_s, storm) < 1 or not all(0 <= s <= MOST_S for s in seconds):
+        raise SchemaError("script", f"{type(asked.script).__name__} cannot be used", expected)
+    seconds, counts = (asked.until_s, *asked.leaving), (asked.cycles, asked.eviction_s, asked.storm)
+    if min(counts) < 1 or not all(0 <= s <= MOST_S for s in seconds):
         expected = f"1 or more, until_s 0 or more, seconds up to {MOST_S}"
         raise SchemaError("simulate", "a limit is out of range", expected)
-    profile = objective if isinstance(objective, Profile) else find_profile(objective)
+    profile = find_profile(asked.objective)
     simulated = scheduler_of(state).found_in(worlds(), "simulation")
-    asked = Asked(decider or state.scheduler, profile, time_limit, rules)
+    plans = Plans(asked.decider or state.scheduler, profile, asked.time_limit)
     known = (state.scheduler, *simulated.INSTEAD)
-    if asked.decider not in known:
-        found = f'"{asked.decider}" does not decide in this cluster'
+    if plans.decider not in known:
+        found = f'"{plans.decider}" does not decide in this cluster'
         raise InputError("decider", found, " or ".join(known))
-    unproved = Unproved()
-    world = simulated.world(state, script, Leaving(eviction_s, apart_s), asked, unproved)
+    world = simulated.world(state, asked, plans)
     entered = [*world.entered()]
-    went = run(world, until_s, cycles, report)
+    went = run(world, asked.until_s, asked.cycles, report)
     became = tuple(fates(entered, went.timeline, went.at_s))
     return Simulation(
         scheduler=state.scheduler,
-        decider=asked.decider,
-        objective=None if asked.decider == state.scheduler else profile.name,
+        decider=plans.decider,
+        objective=None if plans.decider == state.scheduler else profile.name,
         digest=state.digest,
         start=world.start,
         duration_s=went.at_s,
         cycles=world.cycles,
         ended=went.ended,
-        eviction_s=eviction_s,
-        apart_s=apart_s,
-        storm=storm,
+        eviction_s=asked.eviction_s,
+        apart_s=asked.apart_s,
+        storm=asked.storm,
         coverage=world.left_out(covering(state).everything()),
-        unproved=unproved.count,
+        unproved=plans.unproved,
         endless_runs=len(world.endless),
         totals=totals_of(became),
         names=dict(world.names),
         use=tuple(went.use),
         loops=went.watch.loops(),
         feuds=went.watch.feuds(),
-        storms=went.watch.storms(storm),
+        storms=went.watch.storms(asked.storm),
         workloads=became,
         timeline=tuple(went.timeline),
     )

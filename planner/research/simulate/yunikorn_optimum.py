@@ -6,20 +6,15 @@ from planner.case.yunikorn import Case
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.decision import Decision
-from planner.research.simulate.simulate import Asked, Unproved
+from planner.research.simulate.simulate import Plans
 from planner.solver.deadline import Deadline
 from planner.solver.yunikorn.planning import Laws, YuniKornPlanning
 from planner.solver.yunikorn.start import solve
 from planner.state.yunikorn import YuniKornState
 
 
-def optimum(  # noqa: PLR0913, PLR0917 - what decides
-    side: Laws,
-    asked: Asked,
-    unproved: Unproved,
-    state: YuniKornState,
-    cluster: Cluster,
-    asking: Asking,
+def optimum(
+    side: Laws, plans: Plans, state: YuniKornState, cluster: Cluster, asking: Asking
 ) -> Decision:
     """Decide like the core whether to preempt; take victims and node from the best plan.
 
@@ -31,8 +26,8 @@ def optimum(  # noqa: PLR0913, PLR0917 - what decides
     if conditions is None or not (conditions.attempted and conditions.no_required_node):
         return found
     planning = YuniKornPlanning(case, side)
-    plan = solve(planning, asked.profile, Deadline.after(asked.time_limit))
-    unproved.note(plan)
+    plan = solve(planning, plans.profile, Deadline.after(plans.time_limit))
+    plans.note(plan)
     if not plan.victims:
         return found
     there = {

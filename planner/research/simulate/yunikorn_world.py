@@ -30,7 +30,7 @@ from planner.reference.yunikorn.flow import Look, after, asked_as, looks, reserv
 from planner.reference.yunikorn.turn import CHECK_INTERVAL
 from planner.research.simulate.record import Event, Kind, Standing
 from planner.research.simulate.script import Arrivals, Leaving, Script
-from planner.research.simulate.simulate import EVICTION_S, OPTIMUM, Asked, Unproved
+from planner.research.simulate.simulate import EVICTION_S, OPTIMUM, Plans, Question
 from planner.research.simulate.world import (
     Appointment,
     Cycle,
@@ -397,17 +397,16 @@ def _without(cluster: Cluster, gone: Allocation) -> Partition:
 INSTEAD: tuple[str, ...] = (OPTIMUM,)
 
 
-def world(
-    state: YuniKornState, script: Script, leaving: Leaving, asked: Asked, unproved: Unproved
-) -> YuniKornWorld:
+def world(state: YuniKornState, asked: Question, plans: Plans) -> YuniKornWorld:
     """Return a cluster in which the core chooses the victims, or plans do; they leave at once.
 
     InputError if a side on laws is given where the core chooses, or victims are to leave later.
     """
-    if leaving != Leaving(EVICTION_S):
+    if asked.leaving != Leaving(EVICTION_S):
         hint = "leave out how long they take: eviction and apart"
         raise InputError("simulate", "YuniKorn's victims vanish at once", hint=hint)
-    if asked.decider == state.scheduler:
+    script = asked.script
+    if plans.decider == state.scheduler:
         if asked.rules is not None:
             found = f'"{asked.rules}" means nothing where YuniKorn itself decides'
             raise InputError("rules", found, hint="decider=optimum takes a side")
@@ -416,4 +415,4 @@ def world(
     from planner.research.simulate.yunikorn_optimum import optimum  # noqa: PLC0415
     from planner.solver.yunikorn.planning import side_of  # noqa: PLC0415
 
-    return YuniKornWorld(state, script, partial(optimum, side_of(asked.rules), asked, unproved))
+    return YuniKornWorld(state, script, partial(optimum, side_of(asked.rules), plans))

@@ -22,7 +22,7 @@ from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import decide
-from planner.research.simulate import simulate
+from planner.research.simulate import Question, simulate
 from planner.state.kueue import State
 from tests.cluster import (
     NOW,
@@ -130,7 +130,7 @@ def test_the_simulation_says_the_same_of_a_ping_pong(case: Case, eviction_s: int
     found = finding_of(case.code)
     state = read_kueue_objects(found.example.state, where="test", now=NOW)
     assert AT_REST not in found.example.shows
-    answer = simulate(state, eviction_s=eviction_s)
+    answer = simulate(state, Question(eviction_s=eviction_s))
     assert answer.ended == "loop"
     assert answer.loops[0].endless
 

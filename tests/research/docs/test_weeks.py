@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from planner.reader.kueue import read_kueue_objects
-from planner.research.simulate import Script, Simulation, simulate
+from planner.research.simulate import Question, Script, Simulation, simulate
 from tests.cluster import dump_of, state_of
 from tests.conftest import ROOT
 from tests.docs.blocks import check_block
@@ -20,7 +20,9 @@ WEEKS = SimpleNamespace(**run_path(str(ROOT / "instances/traces/weeks.py")))
 def week(decider: str, until_s: int = 10) -> Simulation:
     """Kueue and the optimum take small and big; small comes back and evicts loan."""
     state = state_of(*third_party())
-    return simulate(state, decider, until_s=until_s, eviction_s=1, script=Script(run_seconds=20000))
+    return simulate(
+        state, Question(decider, until_s=until_s, eviction_s=1, script=Script(run_seconds=20000))
+    )
 
 
 def name_of(row: str) -> str:
@@ -73,7 +75,7 @@ def test_a_day_is_what_its_simulation_says() -> None:
     dump = dump_of(*third_party())
     day = WEEKS.simulated((4, 2, dump), "optimum")
     state = read_kueue_objects(dump, where="test")
-    expected = simulate(state, "optimum", until_s=WEEKS.DAY_S)
+    expected = simulate(state, Question("optimum", until_s=WEEKS.DAY_S))
     assert (day.decider, day.instant, day.day) == ("optimum", 4, 2)
     assert (day.evictions, day.lost_s) == (expected.totals.evictions, expected.totals.lost_work)
     assert day.evictions > 0

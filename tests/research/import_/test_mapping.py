@@ -24,7 +24,7 @@ from planner.research.import_.traces import (
     usable,
     weighted,
 )
-from planner.research.simulate import simulate
+from planner.research.simulate import Question, simulate
 from planner.state import parse_time
 from planner.state.kueue import State
 from tests import kueue_state
@@ -315,7 +315,7 @@ def test_jobs_of_the_trace_come_when_they_started(tmp_path: Path) -> None:
 def test_a_simulation_follows_the_trace(tmp_path: Path) -> None:
     """The first job has run for an hour, and for one second more than another hour to go."""
     state = imported(tmp_path, "--follow", str(WINDOW_S), "--priority", "-5")
-    answer = simulate(state, until_s=2 * WINDOW_S)
+    answer = simulate(state, Question(until_s=2 * WINDOW_S))
     fates = {fate.workload: fate for fate in answer.workloads}
     assert fates["vc1/job-2"].finished_s == 7201 - 3600
     assert fates["vc2/job-4"].arrived_s == 600

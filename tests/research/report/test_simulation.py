@@ -10,7 +10,7 @@ from planner.research.report import simulation as simulations
 from planner.research.report.simulation import MOST_LOOPS, render, render_timeline
 from planner.research.report.timeline import MOST_LINES, Span, chosen, spans
 from planner.research.report.timeline import draw_simulation as draw
-from planner.research.simulate import Simulation, simulate
+from planner.research.simulate import Question, Simulation, simulate
 from planner.research.simulate.record import Fate, Feud, Loop
 from tests.browser import BROWSER
 from tests.cluster import queue, running
@@ -28,7 +28,7 @@ HOSTILE = "a\x1b[31mb"
 
 @pytest.fixture(scope="module")
 def long() -> Simulation:
-    return simulate(week(MOST_LINES + 1, load=2.0, seed=3), until_s=WEEK_S)
+    return simulate(week(MOST_LINES + 1, load=2.0, seed=3), Question(until_s=WEEK_S))
 
 
 def test_a_long_timeline_is_cut_down_to_evictions(long: Simulation) -> None:

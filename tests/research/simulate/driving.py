@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from planner.reference.kueue.decision import decide
-from planner.research.simulate import Event, Script, Simulation, simulate
+from planner.research.simulate import Event, Question, Script, Simulation, simulate
 from planner.research.simulate.kueue_world import KueueWorld
 from planner.research.simulate.script import Leaving
 from planner.research.simulate.world import World
@@ -27,7 +27,7 @@ def _bare(key: str) -> str:
 
 def went(*parts: Iterable[Object], **more: Any) -> Simulation:
     """Simulate a few parts, victims gone after a second unless said."""
-    return simulate(state_of(*parts), **{"eviction_s": 1, **more})
+    return simulate(state_of(*parts), Question(**{"eviction_s": 1, **more}))
 
 
 def world_of(state: State, script: Script | None = None, eviction_s: int = 1) -> KueueWorld:

@@ -10,7 +10,7 @@ from planner.errors import InputError
 from planner.objective.profiles import Profile
 from planner.plan.kueue import Plan
 from planner.research.generate import generate
-from planner.research.simulate import Simulation, kueue_optimum, simulate
+from planner.research.simulate import Question, Simulation, kueue_optimum, simulate
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.start import solve
@@ -26,7 +26,7 @@ INSTEAD = ("optimum", "stable", "boost")
 
 def first(state: State, decider: str, objective: str = "no-regret") -> set[str]:
     """Return whom the first cycle evicts, and nothing of what follows."""
-    return evicted(simulate(state, decider, until_s=0, objective=objective))
+    return evicted(simulate(state, Question(decider, until_s=0, objective=objective)))
 
 
 def evicted(answer: Simulation) -> set[str]:
@@ -60,7 +60,10 @@ def test_stable_is_the_optimum_where_no_plan_is_stable() -> None:
 def test_a_storm_that_stable_plans_do_not_begin() -> None:
     """Whom small would evict when it comes back stays where it is evicted with big at once."""
     state = state_of(*third_party())
-    found = {one: simulate(state, one, until_s=600, eviction_s=1) for one in ("optimum", "stable")}
+    found = {
+        one: simulate(state, Question(one, until_s=600, eviction_s=1))
+        for one in ("optimum", "stable")
+    }
     by_small = [one for one in found["optimum"].timeline if one.by == "ns/small"]
     assert [one.workload for one in by_small] == ["ns/loan"]
     assert not [one for one in found["stable"].timeline if one.by == "ns/small"]
@@ -129,9 +132,9 @@ def test_no_plan_is_asked_for_where_kueue_finds_nobody(monkeypatch: pytest.Monke
         return solve(planning, profile, deadline)
 
     monkeypatch.setattr(kueue_optimum, "solve", noted)
-    simulate(one_side((3, 2), 3), "optimum")
+    simulate(one_side((3, 2), 3), Question("optimum"))
     assert not asked
-    simulate(state_of(*third_party()), "optimum", until_s=0)
+    simulate(state_of(*third_party()), Question("optimum", until_s=0))
     assert asked == [PENDING]
 
 
@@ -139,5 +142,5 @@ def test_no_plan_is_asked_for_where_kueue_finds_nobody(monkeypatch: pytest.Monke
 def test_yunikorn_has_neither(decider: str) -> None:
     state = generate("yunikorn", 0)
     with pytest.raises(InputError) as caught:
-        simulate(state, decider)
+        simulate(state, Question(decider))
     told(caught.value)

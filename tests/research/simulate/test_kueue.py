@@ -12,7 +12,7 @@ import pytest
 
 from planner.errors import InputError, LookupFailed, SchemaError, UnsupportedError
 from planner.reader.kueue import read_kueue_objects
-from planner.research.simulate import Script, simulate
+from planner.research.simulate import Question, Script, simulate
 from tests.cluster import (
     Object,
     at,
@@ -314,7 +314,7 @@ def test_the_optimum_spares_whom_the_greedy_takes() -> None:
 
 def test_only_its_own_scheduler_decides() -> None:
     with pytest.raises(InputError) as caught:
-        simulate(state_of(A), "yunikorn")
+        simulate(state_of(A), Question("yunikorn"))
     told(caught.value)
 
 
@@ -369,7 +369,7 @@ SECONDS = 60
 def test_a_week_takes_less_than_a_minute(*, load: float, fair: bool) -> None:
     state = week(WORKLOADS, fair=fair, load=load)
     begun = time.process_time()
-    answer = simulate(state, until_s=WEEK_S)
+    answer = simulate(state, Question(until_s=WEEK_S))
     assert time.process_time() - begun < SECONDS
     assert answer.totals.workloads == WORKLOADS
     assert answer.totals.finished > WORKLOADS / 2

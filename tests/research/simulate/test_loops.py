@@ -12,7 +12,7 @@ import pytest
 
 from planner.quota.kueue.snapshot import build_snapshot
 from planner.reference.kueue.cycle.run import run_cycle
-from planner.research.simulate import Event, Script, simulate
+from planner.research.simulate import Event, Question, Script, simulate
 from planner.research.simulate.kueue_world import KueueWorld
 from planner.research.simulate.record import Loop
 from planner.research.simulate.simulate import Watch
@@ -178,7 +178,7 @@ def test_outside_the_strategies() -> None:
     Kueue evicts red/train alone. It fits again (12 of the 12 that are free), and with a share of
     600 against 900 it comes before blue/wants-ten: a loop for ever.
     """
-    answer = simulate(read(OUTSIDE_THE_STRATEGIES), eviction_s=1)
+    answer = simulate(read(OUTSIDE_THE_STRATEGIES), Question(eviction_s=1))
     (loop,) = answer.loops
     assert (loop.endless, loop.workloads, loop.evictions) == (True, ("red/train",), 1)
     assert (answer.ended, loop.period_s) == ("loop", 2)
@@ -190,7 +190,7 @@ def test_the_optimum_does_not_end_it_where_an_admission_wakes_the_tree() -> None
     So it comes first. But sweep follows it, the Cohort object hears of that admission and wakes
     red/train, which preempts blue/wants-ten, fits, is evicted again, and so on.
     """
-    answer = simulate(read(OUTSIDE_THE_STRATEGIES), "optimum", eviction_s=1)
+    answer = simulate(read(OUTSIDE_THE_STRATEGIES), Question("optimum", eviction_s=1))
     (loop,) = answer.loops
     assert (answer.ended, loop.period_s, loop.evictions) == ("loop", 5, 3)
 
@@ -273,7 +273,7 @@ def test_loops_are_real() -> None:
     loops = 0
     for state in states:
         for eviction_s in (1, 30):
-            for loop in simulate(state, eviction_s=eviction_s).loops:
+            for loop in simulate(state, Question(eviction_s=eviction_s)).loops:
                 replayed(state, loop, eviction_s)
                 loops += 1
     assert loops >= 3
@@ -298,7 +298,7 @@ def test_a_loop_happens_in_single_cycles_of_its_dumps_as_well() -> None:
 def test_loops_of_a_week_are_real() -> None:
     """In a busy cluster of many trees, with arrivals and ends around them."""
     state = week(250, load=2.0, seed=4)
-    answer = simulate(state, until_s=WEEK_S, eviction_s=1, cycles=1_000)
+    answer = simulate(state, Question(until_s=WEEK_S, eviction_s=1, cycles=1_000))
     (loop,) = answer.loops
     assert loop.rounds > 5
     replayed(state, loop)
@@ -335,7 +335,7 @@ STEP = 10
 def test_recorded_states_end_and_their_loops_are_real(name: str) -> None:
     for line in lines(name, STEP):
         state = recorded_state(line)
-        answer = simulate(state, eviction_s=1, cycles=500)
+        answer = simulate(state, Question(eviction_s=1, cycles=500))
         assert answer.ended == ("loop" if answer.loops else "settled"), line["id"]
         for loop in answer.loops:
             replayed(state, loop)

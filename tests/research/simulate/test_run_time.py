@@ -6,7 +6,7 @@ import pytest
 
 import planner
 from planner.research.simulate import Script
-from planner.research.simulate.simulate import simulate
+from planner.research.simulate.simulate import Question, simulate
 from planner.state import AnyState
 from tests.cluster import Object, configuration, pending, queue, state_of
 from tests.objective.test_run_time import HERE, STUCK, VICTIMS, a_slice, holder
@@ -14,7 +14,7 @@ from tests.objective.test_run_time import HERE, STUCK, VICTIMS, a_slice, holder
 
 def lost(state: AnyState, script: Object, **asked: Any) -> list[tuple[str, int | None]]:
     """Return who was evicted in a simulation, and how many seconds of its run that lost."""
-    answer = simulate(state, script=Script.model_validate(script), **asked)
+    answer = simulate(state, Question(script=Script.model_validate(script), **asked))
     evicted = [one for one in answer.timeline if one.kind == "preempted"]
     return [(one.workload, one.lost_s) for one in evicted]
 

@@ -14,10 +14,10 @@ from planner.errors import UnsupportedError
 from planner.objective.profiles import PROFILES
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
-from planner.research.simulate import Script, Simulation, simulate
+from planner.research.simulate import Question, Script, Simulation, simulate
 from planner.research.simulate.kueue_optimum import optimum
 from planner.research.simulate.kueue_world import KueueWorld
-from planner.research.simulate.simulate import Asked, Unproved
+from planner.research.simulate.simulate import Plans
 from planner.state.kueue import State
 from planner.state.kueue_topology import HOST
 from tests.cluster import PENDING, Object, admission_check, configuration
@@ -58,7 +58,9 @@ def ending(**run_seconds: int) -> Script:
 
 def went(*parts: Sequence[Object], script: Script | None = None, **more: Any) -> Simulation:
     """Simulate a few parts, victims gone after a second unless said."""
-    return simulate(state_of(TREE, *parts), script=script or Script(), eviction_s=1, **more)
+    return simulate(
+        state_of(TREE, *parts), Question(script=script or Script(), eviction_s=1, **more)
+    )
 
 
 SPLIT = [
@@ -270,8 +272,7 @@ def test_nor_where_the_optimum_chooses() -> None:
     knobs: dict[str, Any] = {"queues": 3, "workloads": 16, "pending": 10, "topology": True}
     for seed in range(2):
         state = generated("flat", seed, **knobs)
-        asked = Asked("optimum", PROFILES["min-count"], None, None)
-        best = partial(optimum, state, asked, Unproved())
+        best = partial(optimum, state, Plans("optimum", PROFILES["min-count"]))
         world = KueueWorld(state, RUNS, decide, instead=best)
         for at_s, events in drive(world, 0, 100):
             evicted += sum(event.kind == "preempted" for event in events)

@@ -11,7 +11,7 @@ from planner.quota.yunikorn.cluster import Asking, Cluster, prepare
 from planner.reader import read_objects
 from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.decision import Decision, decide
-from planner.research.simulate import Script, Simulation, simulate
+from planner.research.simulate import Question, Script, Simulation, simulate
 from planner.research.simulate.simulate import run
 from planner.research.simulate.yunikorn_world import YuniKornWorld, state_mark
 from planner.state.yunikorn import YuniKornState
@@ -80,7 +80,7 @@ def replicas(prod: int, test: int, *, size: int = 2) -> Json:
 )
 def test_the_design_documents_flows_settle(prod: int, test: int, went: list[str]) -> None:
     """Victims come back and ask, minute after minute; nobody goes round."""
-    answer = simulate(state_of(replicas(prod, test)), until_s=HOUR)
+    answer = simulate(state_of(replicas(prod, test)), Question(until_s=HOUR))
     assert evictions(answer) == went
     assert (answer.ended, answer.loops, answer.feuds) == ("settled", (), ())
 
@@ -93,7 +93,7 @@ def test_the_recorded_flows_settle_as_well(name: str) -> None:
     line = next(one for one in lines("examples", 1) if one["id"] == f"design-loop-{name}")
     state = read_objects({k: v for k, v in line.items() if k != "expect"}, where=line["id"])
     assert isinstance(state, YuniKornState)
-    answer = simulate(state, until_s=HOUR)
+    answer = simulate(state, Question(until_s=HOUR))
     asks = [one.workload for one in answer.timeline if one.kind == "admitted"]
     assert asks == [one["ask"] for one in line["expect"]["flow"]["steps"]]
     assert (answer.ended, answer.loops) == ("settled", ())
@@ -121,7 +121,7 @@ def test_an_end_makes_room() -> None:
         ],
     )
     script = Script.model_validate({"workload": [{"name": "run-0", "run_seconds": 110}]})
-    answer = simulate(state_of(value), script=script)
+    answer = simulate(state_of(value), Question(script=script))
     assert story(answer.timeline) == ["10 run-0 finished", "10 ask admitted"]
     assert [(one.resource, one.capacity, one.share) for one in answer.use] == [("gpu", 4, 1.0)]
     assert answer.endless_runs == 4
@@ -142,7 +142,7 @@ def test_who_found_nobody_tries_again_when_something_changed() -> None:
         ],
     )
     script = Script.model_validate({"workload": [{"name": "fifth", "arrive_seconds": 5}]})
-    answer = simulate(state_of(value), script=script)
+    answer = simulate(state_of(value), Question(script=script))
     told(story(answer.timeline))
     assert answer.ended == "settled"
 
@@ -156,7 +156,7 @@ def test_who_is_preempted_in_the_dump_is_gone_and_asks_again() -> None:
         {"name": "run-0", "run_seconds": 150},
         {"name": "run-3", "run_seconds": 200, "checkpoint_seconds": 30},
     ]
-    answer = simulate(state_of(value), script=Script.model_validate({"workload": rows}))
+    answer = simulate(state_of(value), Question(script=Script.model_validate({"workload": rows})))
     assert story(answer.timeline) == [
         "0 ask admitted",
         "1 run-3 requeued",
@@ -171,13 +171,18 @@ def test_who_is_preempted_in_the_dump_is_gone_and_asks_again() -> None:
 def test_copies_of_asks() -> None:
     value = two_queues(*full(), age=4)
     row = {"like": "ask", "at_seconds": 7}
-    answer = simulate(state_of(value), script=Script.model_validate({"arrival": [row]}), until_s=9)
+    answer = simulate(
+        state_of(value), Question(script=Script.model_validate({"arrival": [row]}), until_s=9)
+    )
     assert story(answer.timeline) == ["7 ask-1 arrived"]
     with pytest.raises(LookupFailed, match="nobody"):
-        simulate(state_of(value), script=Script.model_validate({"arrival": [{"like": "nobody"}]}))
+        simulate(
+            state_of(value),
+            Question(script=Script.model_validate({"arrival": [{"like": "nobody"}]})),
+        )
     twice = Script.model_validate({"arrival": [row, row]})
     with pytest.raises(SchemaError) as caught:
-        simulate(state_of(value), script=twice)
+        simulate(state_of(value), Question(script=twice))
     told(caught.value)
 
 
@@ -193,7 +198,7 @@ def test_a_pod_of_a_daemonset_makes_room_on_its_node() -> None:
         ],
     )
     script = Script.model_validate({"workload": [{"name": "daemon", "arrive_seconds": 5}]})
-    told(story(simulate(state_of(value), script=script).timeline))
+    told(story(simulate(state_of(value), Question(script=script)).timeline))
 
 
 def test_who_comes_later_has_reserved_nothing_yet() -> None:
@@ -203,7 +208,7 @@ def test_who_comes_later_has_reserved_nothing_yet() -> None:
         [application("asks", "root.high", asks=(ask("late", GPU), ask("ask", GPU)))],
     )
     script = Script.model_validate({"workload": [{"name": "late", "arrive_seconds": 5}]})
-    assert story(simulate(state_of(value), script=script, until_s=6).timeline) == [
+    assert story(simulate(state_of(value), Question(script=script, until_s=6)).timeline) == [
         "0 ask admitted",
         "5 late arrived",
     ]
@@ -237,7 +242,7 @@ def test_the_optimum_in_the_cores_place() -> None:
         ],
     )
     told(evictions(simulate(state_of(value))))
-    best = simulate(state_of(value), "optimum", objective="min-count")
+    best = simulate(state_of(value), Question("optimum", objective="min-count"))
     told(evictions(best))
 
 
