@@ -65,6 +65,8 @@ TYPES: Final = (
     "planner.commands.explain.DEFAULT_LIMIT",
     "planner.operations.risk.measure.Shapes",
     "planner.operations.risk.measure.Progress",
+    "planner.operations.risk.measure.Question",
+    "planner.operations.risk.measure.ALL",
     "planner.research.simulate.simulate.CYCLES",
     "planner.research.simulate.simulate.STORM",
     "planner.research.simulate.simulate.EVICTION_S",

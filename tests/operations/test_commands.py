@@ -12,7 +12,9 @@ import planner
 from planner.cli.output import LINE
 from planner.errors import InputError
 from planner.operations.lint import lint
+from planner.operations.risk import Question as Asked
 from planner.operations.risk import risk
+from planner.operations.risk.measure import Shapes
 from planner.research.simulate import Question, Script, simulate
 from planner.verb import KINDS, LISTS
 from tests.cli import test_error, test_output, test_pages, test_progress, test_requests
@@ -87,8 +89,16 @@ def test_answers_about_a_whole_state_say_what_is_not_modelled() -> None:
 @pytest.mark.parametrize(
     ("verb", "given", "found"),
     [
-        (risk, {"pending": [5]}, "pending: list cannot be used\n  expected a list of workloads"),
-        (risk, {"shapes": "some"}, "shapes: 'some' cannot be used\n  expected pending or run"),
+        (
+            risk,
+            {"asked": Asked(pending=cast("list[str]", [5]))},
+            "pending: list cannot be used\n  expected a list of workloads",
+        ),
+        (
+            risk,
+            {"asked": Asked(shapes=cast("Shapes", "some"))},
+            "shapes: 'some' cannot be used\n  expected pending or run",
+        ),
         (risk, {"progress": 5}, "progress: int cannot be used\n  expected a function"),
         (simulate, {"report": None}, "report: NoneType cannot be used\n  expected a function"),
         (
@@ -111,7 +121,7 @@ def test_an_argument_of_a_wrong_kind(verb: Verb, given: dict[str, Any], found: s
 def test_every_parameter_is_of_a_known_kind() -> None:
     """Or the verb says itself what is wrong with it; and no kind is one that nobody has."""
     verbs: list[Any] = [simulate, lint, risk]
-    ours = [*parameters(Question, *(verb.__wrapped__ for verb in verbs))]
+    ours = [*parameters(Question, Asked, *(verb.__wrapped__ for verb in verbs))]
     assert {name for name, kind in ours if kind is None} == {"asked", "baseline", "script"}
     used = [kind for _, kind in (*ours, *parameters(*VERBS_OF_ALL))]
     assert all(kind in used for kind in (*KINDS.values(), *LISTS.values()))

@@ -163,14 +163,9 @@ class Run:
         tell: Callable[[Line], None] = lambda _: None,
     ) -> None:
         self._plan, self._tell, self._acts = question.plan, tell, list[Act]()
-        how = How(Policy(inf, "wait"), seconds=seconds)
+        how = How(Policy(inf, "wait"), seconds=seconds, only=self._plan.preemptor)
         self._steer = Steer(
-            cluster,
-            lambda state, _: question.proposal(state, AGAIN_S),
-            self._heard,
-            how,
-            lease,
-            self._plan.preemptor,
+            cluster, lambda state, _: question.proposal(state, AGAIN_S), self._heard, how, lease
         )
 
     def _heard(self, line: Line) -> None:

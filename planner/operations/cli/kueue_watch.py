@@ -130,20 +130,16 @@ def _place(path: Path) -> list[tuple[int, str]]:
 
 def _watch(given: Options, question: Question, tell: Callable[[Line], None]) -> None:
     from planner.operations.kubectl.watch import Streams
-    from planner.operations.watch.kueue.follower import Pace
+    from planner.operations.watch.kueue.follower import Pace, Watched
     from planner.operations.watch.kueue.keep import Store
     from planner.operations.watch.kueue.live import Live
 
     if not given.interval or not given.resync:
         raise InputError("--interval and --resync", "have to be more than 0 seconds")
     connect = partial(kueue_snapshot.connect, given)
-    live = Live(
-        Streams(connect, WATCHED),
-        partial(kueue_snapshot.dump_of, given),
-        how={"release": given.release, "requests": given.requests},
-        question=question,
-        tell=tell,
-        store=None if given.record is None else Store(given.record),
-        pace=Pace(interval_s=given.interval, resync_s=given.resync),
-    )
-    live.run(given.for_s)
+    take = partial(kueue_snapshot.dump_of, given)
+    how = {"release": given.release, "requests": given.requests}
+    store = None if given.record is None else Store(given.record)
+    pace = Pace(interval_s=given.interval, resync_s=given.resync)
+    cluster = Watched(Streams(connect, WATCHED), take, how)
+    Live(cluster, question, tell, pace, store).run(given.for_s)

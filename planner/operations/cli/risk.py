@@ -61,7 +61,7 @@ def command(given: Options) -> int:
         raise click.UsageError("--queue says where --workload is submitted; it needs one")
     from planner.commands.whatif.edit import read_submissions
     from planner.operations.report.risk import render
-    from planner.operations.risk import risk
+    from planner.operations.risk import Question, risk
     from planner.scheduler import scheduler_of
 
     found, keys = given.read(), None
@@ -69,11 +69,9 @@ def command(given: Options) -> int:
         add_workloads = scheduler_of(found).add_workloads
         items = [one for source in given.workloads for one in read_submissions(source)]
         found, keys = add_workloads(found, items, given.queue)
-    answer = risk(
-        found,
-        **given.of(risk, pending=keys, shapes=given.shapes or "all", rules=given.laws),
-        progress=lambda done, total, key: LINE.update(done / total, key),
-    )
+    shapes = given.shapes or "all"
+    question = Question(**given.of(Question, pending=keys, shapes=shapes, rules=given.laws))
+    answer = risk(found, question, lambda done, total, key: LINE.update(done / total, key))
     said = [f"{one.preemptor} cannot be planned for: {one.reason}" for one in answer.skipped]
     if answer.beyond_limit:
         more = _were(answer.beyond_limit, "more preemptor")

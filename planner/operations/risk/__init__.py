@@ -6,6 +6,6 @@ measure.py  the preemptors: everything pending, and the shapes of what runs subm
 kueue.py    what runs in a cluster of Kueue, and its shapes; yunikorn.py the same of YuniKorn
 """
 
-from planner.operations.risk.measure import Risk, risk
+from planner.operations.risk.measure import Question, Risk, risk
 
-__all__ = ["Risk", "risk"]
+__all__ = ["Question", "Risk", "risk"]

@@ -32,7 +32,7 @@ from planner.plan.record import SchedulerId
 from planner.scheduler import scheduler_of
 from planner.solver.start import Given, deadline_after, solve, start
 from planner.state import AnyState
-from planner.verb import verb
+from planner.verb import AnyQuestion, verb
 
 Origin = Literal["pending", "running"]
 """pending: it waits in the state. running: the shape of what runs was submitted once more."""
@@ -182,26 +182,11 @@ Progress = Callable[[int, int, str], None]
 _SHARE_DIGITS: Final = 6
 
 
-@verb
-def risk(  # noqa: PLR0913 - what a user may say
-    state: AnyState,
-    pending: Sequence[str] | None = None,
-    objective: str | Profile = DEFAULT_PROFILE,
-    *,
-    shapes: Shapes = "all",
-    limit: int | None = None,
-    time_limit: float | None = None,
-    rules: str | None = None,
-    progress: Progress | None = None,
-) -> Risk:
-    """Return how often everything that runs would be a victim, over a set of preemptors.
-
-    Each preemptor is planned for as if it came alone, to the state as it is.
+class Question(AnyQuestion, frozen=True):
+    """Who may come, and how each is planned for.
 
     Parameters
     ----------
-    state
-        What ``planner.read`` returned.
     pending
         The preemptors, by the keys of what is pending; when left out they are made up by the
         rule of ``planner.operations.risk.measure``.
@@ -215,6 +200,31 @@ def risk(  # noqa: PLR0913 - what a user may say
         Seconds for all preemptors together. Those not begun by then stay unanswered.
     rules
         As for ``planner.solve``.
+    """
+
+    pending: Sequence[str] | None = None
+    objective: str | Profile = DEFAULT_PROFILE
+    shapes: Shapes = "all"
+    limit: int | None = None
+    time_limit: float | None = None
+    rules: str | None = None
+
+
+ALL: Final = Question()
+
+
+@verb
+def risk(state: AnyState, asked: Question = ALL, progress: Progress | None = None) -> Risk:
+    """Return how often everything that runs would be a victim, over a set of preemptors.
+
+    Each preemptor is planned for as if it came alone, to the state as it is.
+
+    Parameters
+    ----------
+    state
+        What ``planner.read`` returned.
+    asked
+        The preemptors, and what is asked for each.
     progress
         Called before each preemptor.
 
@@ -226,29 +236,29 @@ def risk(  # noqa: PLR0913 - what a user may say
         If a plan fails its own verification.
     """
     part = scheduler_of(state).found_in(risks(), "risk")
-    profile = find_profile(objective)
+    profile, limit = find_profile(asked.objective), asked.limit
     if limit is not None and limit < 1:
         raise SchemaError("limit", f"{limit} cannot be used", "a number of preemptors, 1 or more")
-    deadline = deadline_after(time_limit)
-    known, wanted = preemptors(state, shapes, pending)
-    asked = wanted if limit is None else wanted[:limit]
+    deadline = deadline_after(asked.time_limit)
+    known, wanted = preemptors(state, asked.shapes, asked.pending)
+    tried = wanted if limit is None else wanted[:limit]
     modelled = covering(known)
     missing, notes = dict[Uncovered, None](), dict[str, None]()
     attempts, skipped = list[Attempt](), list[Skipped]()
-    for number, one in enumerate(asked):
+    for number, one in enumerate(tried):
         if deadline.passed:
             break
         if progress is not None:
-            progress(number, len(asked), one.key)
+            progress(number, len(tried), one.key)
         try:
-            plan = solve(start(known, Given(one.key, rules=rules)), profile, deadline)
+            plan = solve(start(known, Given(one.key, rules=asked.rules)), profile, deadline)
             attempts.append(_attempt(one, plan))
             missing |= dict.fromkeys(uncovered(modelled, plan))
             notes |= dict.fromkeys((*plan.notes, *modelled.remarks(plan.preemptor)))
         except InternalError:
             raise
         except PlannerError as error:
-            if len(skipped) + 1 == len(asked):
+            if len(skipped) + 1 == len(tried):
                 raise  # none of them can be planned for, and this is why
             skipped.append(Skipped(preemptor=one.key, reason=str(error)))
     return Risk(
@@ -257,8 +267,8 @@ def risk(  # noqa: PLR0913 - what a user may say
         digest=known.digest,
         preemptors=tuple(attempts),
         running=tuple(_running(part.running(state), attempts)),
-        beyond_limit=len(wanted) - len(asked),
-        unanswered=len(asked) - len(attempts) - len(skipped),
+        beyond_limit=len(wanted) - len(tried),
+        unanswered=len(tried) - len(attempts) - len(skipped),
         skipped=tuple(skipped),
         coverage=tuple(missing),
         notes=tuple(notes),

@@ -8,7 +8,7 @@ import pytest
 
 import planner
 from planner.operations.lint import lint
-from planner.operations.risk import risk
+from planner.operations.risk import Question, risk
 from tests.browser import BROWSER
 from tests.conftest import ROOT
 from tests.report import test_golden, test_render
@@ -24,7 +24,7 @@ def test_every_answer_is_written_in_every_style(verb: Any) -> None:
 @cache
 def answer(verb: str) -> Any:
     state = test_golden.state()
-    return lint(state) if verb == "lint" else risk(state, shapes="pending")
+    return lint(state) if verb == "lint" else risk(state, Question(shapes="pending"))
 
 
 @pytest.mark.parametrize("style", [80, 120, 200, "plain"])

@@ -2,7 +2,7 @@
 
 import planner
 from planner.operations.report import risk as risks
-from planner.operations.risk import risk
+from planner.operations.risk import Question, risk
 from planner.report.document import Paragraph
 from tests.cli.running import call
 from tests.cluster import pending, queue, running, state_of
@@ -18,7 +18,7 @@ def test_risk_of_one_preemptor() -> None:
         running("high", "a", 1, 9),
         pending("a", 1, 5),
     )
-    found = risk(state, shapes="pending")
+    found = risk(state, Question(shapes="pending"))
     document = risks.document(found)
     assert head(document)["Preemptors"] == "1"
     blocks = [block for section in document.sections for block in section.blocks]
@@ -27,7 +27,7 @@ def test_risk_of_one_preemptor() -> None:
 
 
 def test_what_is_left_out_of_a_count_of_risk() -> None:
-    shapes = risk(planner.read(CLUSTER), limit=2)
+    shapes = risk(planner.read(CLUSTER), Question(limit=2))
     told = call("risk", CLUSTER, "--limit", str(2 + shapes.beyond_limit - 1))
     first = "warning: 1 more preemptor was left out; --limit sets how many"
     assert told.stderr.splitlines()[0] == first

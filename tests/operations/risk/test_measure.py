@@ -13,7 +13,7 @@ import planner
 from planner.commands.whatif.edit import read_submissions
 from planner.commands.whatif.kueue_hypothetical import add_workloads
 from planner.errors import InputError, LookupFailed
-from planner.operations.risk import Risk, risk
+from planner.operations.risk import Question, Risk, risk
 from planner.plan import Uncovered
 from planner.reader import read_objects
 from planner.reader.yaml_text import parse_yaml
@@ -80,7 +80,7 @@ def test_one_may_push_out_its_like() -> None:
 
 
 def test_limit_takes_the_first() -> None:
-    answer = risk(small(), limit=1)
+    answer = risk(small(), Question(limit=1))
     assert [one.preemptor for one in answer.preemptors] == ["ns/pending"]
     assert (answer.beyond_limit, answer.unanswered) == (2, 0)
     assert answer.running[0].greedy_share == 1
@@ -88,16 +88,18 @@ def test_limit_takes_the_first() -> None:
 
 
 def test_no_time_at_all() -> None:
-    answer = risk(small(), time_limit=0)
+    answer = risk(small(), Question(time_limit=0))
     assert (answer.preemptors, answer.unanswered) == ((), 3)
     assert {row.greedy for row in answer.running} == {0}
     assert not answer.is_proved
 
 
 def test_named_preemptors_only() -> None:
-    assert [one.preemptor for one in risk(small(), ["ns/pending"]).preemptors] == ["ns/pending"]
+    assert [one.preemptor for one in risk(small(), Question(["ns/pending"])).preemptors] == [
+        "ns/pending"
+    ]
     with pytest.raises(LookupFailed) as caught:
-        risk(small(), ["ns/nobody"])
+        risk(small(), Question(["ns/nobody"]))
     told(caught.value)
 
 
@@ -116,7 +118,7 @@ def test_those_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "pods.yaml"
     file.write_text(yaml.safe_dump_all(pods), encoding="utf-8")
     state, keys = add_workloads(small(), read_submissions(file))
-    answer = risk(state, keys, "min-count")
+    answer = risk(state, Question(keys, "min-count"))
     assert [(one.preemptor, one.status, len(one.greedy), len(one.optimum))
             for one in answer.preemptors] == [
         ("ns/pod-p1", "optimal", 1, 1),
@@ -136,16 +138,18 @@ def test_one_that_cannot_be_planned_for_stops_nobody() -> None:
     told(skipped.reason)
     assert not answer.is_proved
     with pytest.raises(InputError, match="ns/gone"):
-        risk(state, shapes="running")
+        risk(state, Question(shapes="running"))
 
 
 def test_amounts_that_wrap_around_in_an_older_release() -> None:
     value = dump_of(
         queue("q", 2**63 - 1, within="LowerPriority"), running("x", "q", 2), pending("q", 3)
     )
-    assert risk(read_objects(value, where="test", now=NOW), shapes="pending").is_proved
+    assert risk(read_objects(value, where="test", now=NOW), Question(shapes="pending")).is_proved
     with pytest.raises(planner.PlannerError) as caught:
-        risk(read_objects(value, where="test", now=NOW, release="0.17.8"), shapes="pending")
+        risk(
+            read_objects(value, where="test", now=NOW, release="0.17.8"), Question(shapes="pending")
+        )
     told(caught.value)
 
 
@@ -154,7 +158,7 @@ def test_amounts_that_wrap_around_in_an_older_release() -> None:
 )
 def test_nobody_comes(shapes: Any, said: str) -> None:
     with pytest.raises(InputError, match=f"nothing {said}" if shapes != "all" else said):
-        risk(state_of(queue("a", 2), cohort("c")), shapes=shapes)
+        risk(state_of(queue("a", 2), cohort("c")), Question(shapes=shapes))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +168,7 @@ def test_nobody_comes(shapes: Any, said: str) -> None:
 )  # fmt: skip
 def test_arguments_that_cannot_be(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError):
-        risk(small(), **wrong)
+        risk(small(), Question(**wrong))
 
 
 def test_progress_is_told_before_each() -> None:
@@ -216,7 +220,7 @@ def test_equals_each_solved_by_itself(path: Path) -> None:
     assert isinstance(state, State)
     now = state.now.isoformat().replace("+00:00", "Z")
     assert parse_time(now) == state.now
-    answer = risk(state, limit=12)
+    answer = risk(state, Question(limit=12))
     greedy: dict[str, int] = {}
     optimum: dict[str, int] = {}
     missing: set[Uncovered] = set()
@@ -273,7 +277,7 @@ def ask_again(file: Path, like: str | None, key: str) -> None:
 
 def test_a_hundred_running() -> None:
     """All of a larger state: the sums over preemptors and over what runs agree."""
-    answer = risk(large(100, fair=False), limit=10)
+    answer = risk(large(100, fair=False), Question(limit=10))
     assert len(answer.preemptors) == 10
     for plan in ("greedy", "optimum"):
         total = sum(len(getattr(one, plan)) for one in answer.preemptors)

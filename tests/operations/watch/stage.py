@@ -14,7 +14,7 @@ from planner.objective.profiles import PROFILES
 from planner.operations.kubectl.kueue_dump import Dump, trim
 from planner.operations.kubectl.kueue_resource import WATCHED, WORKLOADS
 from planner.operations.kubectl.watch import Source, WatchEvent
-from planner.operations.watch.kueue.follower import Pace
+from planner.operations.watch.kueue.follower import Pace, Watched
 from planner.operations.watch.kueue.keep import Store
 from planner.operations.watch.kueue.live import Live
 from planner.operations.watch.record import Line
@@ -111,15 +111,8 @@ class Cluster(Source):
         """Watch until the script is at its end; return what was told."""
         used = iter(range(10**6))
         pace = Pace(5.0, 600.0, lambda: self.now, lambda: self.cpu_s + next(used) * 1e-6)
-        watched = Live(
-            self,
-            self.take,
-            how={},
-            question=QUESTION,
-            tell=self.lines.append,
-            store=store,
-            pace=pace,
-        )
+        cluster = Watched(self, self.take, {})
+        watched = Live(cluster, QUESTION, self.lines.append, pace, store)
         with pytest.raises(Ended):
             watched.run()
         return self.lines

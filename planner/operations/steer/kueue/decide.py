@@ -107,21 +107,23 @@ class Action(Struct, frozen=True):
     as_planned: bool = False
 
 
-def next_action(  # noqa: PLR0911, PLR0913 - all that decides, and nothing else does
-    tree: Tree,
-    replay: Callable[[str], Replay],
-    memory: Memory,
-    policy: Policy,
-    seconds: float,
-    *,
-    looked: bool = False,
-) -> Action:
-    """Return the next thing to do in a tree.
+class Now(NamedTuple):
+    """When a tree is looked at.
 
     ``replay`` answers for a key on the same state, ``seconds`` is now by the clock of the turns,
     and ``looked`` says that no newer state is to be had.
     """
-    current = _served(tree, replay, memory, seconds) or _next(tree, replay, memory, policy)
+
+    replay: Callable[[str], Replay]
+    seconds: float
+    looked: bool = False
+
+
+def next_action(  # noqa: PLR0911 - all that decides, and nothing else does
+    tree: Tree, now: Now, memory: Memory, policy: Policy
+) -> Action:
+    """Return the next thing to do in a tree."""
+    current = _served(tree, now, memory) or _next(tree, now, memory, policy)
     uid = "" if current is None else current.uid
     known = current is not None and (current.is_open or uid in memory.intents)
     ours = [one for one in tree.boosted if current and one.boosted_for == current.key]
@@ -135,7 +137,7 @@ def next_action(  # noqa: PLR0911, PLR0913 - all that decides, and nothing else 
         why = f"{min(leaving)} is leaving"
         return _take_back(current, ours, why) if ours else Action("wait", why)
     waits = policy.otherwise == "wait"
-    if not waits and seconds - memory.turns.get(uid, seconds) >= policy.patience_s:
+    if not waits and now.seconds - memory.turns.get(uid, now.seconds) >= policy.patience_s:
         return _unboosted("open", current, ours, f"{BY_ITSELF}: {policy.patience_s:g} s are over")
     intent = memory.intents.get(uid)
     if intent is None:
@@ -151,27 +153,23 @@ def next_action(  # noqa: PLR0911, PLR0913 - all that decides, and nothing else 
         if waits:
             return Action("wait", f"as asked: {intent.why}", current)
         return _unboosted("open", current, ours, f"{BY_ITSELF}: {intent.why}")
-    return _as_planned(current, intent, ours, replay(current.key).victims, looked=looked)
+    return _as_planned(current, intent, ours, now)
 
 
-def _served(
-    tree: Tree, replay: Callable[[str], Replay], memory: Memory, seconds: float
-) -> Marked | None:
+def _served(tree: Tree, now: Now, memory: Memory) -> Marked | None:
     """Return the workload whose gate is open and that Kueue is about to serve, if there is one.
 
     Where nobody is leaving and nothing happens for long, it does not hold up the others.
     """
     leaving = any(one.evicted for one in tree.standing)
     for one in tree.gated:
-        lately = seconds - memory.turns.get(one.uid, seconds) < STALLED_S
-        if one.is_open and (leaving or lately) and replay(one.key).acts:
+        lately = now.seconds - memory.turns.get(one.uid, now.seconds) < STALLED_S
+        if one.is_open and (leaving or lately) and now.replay(one.key).acts:
             return one
     return None
 
 
-def _next(
-    tree: Tree, replay: Callable[[str], Replay], memory: Memory, policy: Policy
-) -> Marked | None:
+def _next(tree: Tree, now: Now, memory: Memory, policy: Policy) -> Marked | None:
     """Return the workload whose turn it is: the one that was begun with, or the first.
 
     Those that wait, as asked, because there is no way to have their plan come last.
@@ -187,24 +185,17 @@ def _next(
         return 1 if intent is None else 2 if intent.why and policy.otherwise == "wait" else 0
 
     blocked.sort(key=turn)
-    return next((one for one in blocked if replay(one.key).victims), None)
+    return next((one for one in blocked if now.replay(one.key).victims), None)
 
 
-def _as_planned(
-    current: Marked,
-    intent: Intent,
-    ours: Sequence[Marked],
-    victims: frozenset[str],
-    *,
-    looked: bool,
-) -> Action:
+def _as_planned(current: Marked, intent: Intent, ours: Sequence[Marked], now: Now) -> Action:
     """Return the next step of a plan that still holds: boost, look, open; or plan anew."""
     there = {one.key: one.boost for one in ours}
     if missing := {key: n for key, n in intent.boosts.items() if there.get(key) != str(n)}:
         return Action("boost", "so that Kueue chooses as planned", current, missing)
-    if victims != intent.victims:
+    if now.replay(current.key).victims != intent.victims:
         return _unboosted("plan", current, ours, "Kueue would choose otherwise by now")
-    if not looked:
+    if not now.looked:
         return Action("look", "before the gate opens", current)
     return Action("open", "Kueue chooses just the planned victims", current, as_planned=True)
 

@@ -7,25 +7,24 @@ and by the gates themselves; the next run takes back what is of no preemptor tha
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.errors import InputError
 from planner.operations.kubectl.kueue_dump import Dump
-from planner.operations.kubectl.watch import Source
 from planner.operations.steer.kueue.carry import Denied, Hands, Lease
-from planner.operations.steer.kueue.decide import Action, Intent, Memory, Policy, next_action
+from planner.operations.steer.kueue.decide import Action, Intent, Memory, Now, Policy, next_action
 from planner.operations.steer.kueue.marks import Marked, Patch
 from planner.operations.steer.kueue.mirror import Mirror
 from planner.operations.steer.kueue.propose import Proposal
 from planner.operations.steer.kueue.setup import missing_gates
 from planner.operations.steer.record import Act, Came, Line, Steered
-from planner.operations.watch.kueue.follower import Follower, Pace
+from planner.operations.watch.kueue.follower import Follower, Pace, Watched
 from planner.state.kueue import State
 
 TICK_S: Final = 0.5
@@ -51,20 +50,21 @@ class Scope(Struct, frozen=True):
 
 
 class How(Struct, frozen=True):
-    """How steering goes: the policy, for whom, whether for show, and by which clock."""
+    """How steering goes: the policy, for whom, whether for show, and by which clock.
+
+    ``only`` is the key of the one preemptor to serve, if it is only one.
+    """
 
     policy: Policy = Policy()
     scope: Scope = Scope()
     dry_run: bool = False
     seconds: Callable[[], float] = time.monotonic
+    only: str = ""
 
 
-class Cluster(NamedTuple):
-    """A cluster: its changes, how all of it is read and with what, and the hands that change it."""
+class Cluster(Watched, frozen=True):
+    """A cluster, and the hands that change it."""
 
-    source: Source
-    take: Callable[[], Dump]
-    how: Mapping[str, Any]
     hands: Hands
 
 
@@ -85,27 +85,20 @@ class Steer(Follower[Mirror]):
     """The steering of one cluster.
 
     ``propose`` plans for a preemptor, ``tell`` is called with each line; without a ``lease`` nobody
-    is asked who may act. ``only`` is the key of the one preemptor to serve, if it is only one.
-    ``last`` is what came of the last preemptor, ``given_up`` why one waits without a plan.
+    is asked who may act. ``last`` is what came of the last preemptor, ``given_up`` why one waits
+    without a plan.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what steering is made of
+    def __init__(
         self,
         cluster: Cluster,
         propose: Callable[[State, str], Proposal],
         tell: Callable[[Line], None],
         how: How,
         lease: Lease | None = None,
-        only: str = "",
     ) -> None:
-        super().__init__(
-            cluster.source,
-            lambda: Mirror(cluster.take(), cluster.how, how.seconds),
-            tell,
-            Pace(TICK_S, seconds=how.seconds),
-        )
-        self._cluster, self._propose, self._how = cluster, propose, how
-        self._lease, self._only = lease, only
+        super().__init__(cluster, Mirror, tell, Pace(TICK_S, seconds=how.seconds))
+        self._hands, self._propose, self._how, self._lease = cluster.hands, propose, how, lease
         self._memory = Memory({}, {})
         self._cases: dict[str, _Case] = {}
         self._acts: bool | None = None
@@ -129,10 +122,12 @@ class Steer(Follower[Mirror]):
 
         Those for the only one, if it is only one, go in any case.
         """
-        served = {one.marked.key for one in self._cases.values() if not one.opened} | {self._only}
+        served = {one.marked.key for one in self._cases.values() if not one.opened} | {
+            self._how.only
+        }
         items = (Marked(one) for one in self._cluster.take().objects if one["kind"] == "Workload")
         boosted = [one for one in items if one.boosted_for in served]
-        self._cluster.hands.patch(one.unboosted() for one in boosted)
+        self._hands.patch(one.unboosted() for one in boosted)
 
     @property
     def _is_current(self) -> bool:
@@ -202,12 +197,12 @@ class Steer(Follower[Mirror]):
 
     def _next(self, mirror: Mirror, root: int, *, looked: bool = False) -> Action:
         tree = mirror.tree(root)
-        if self._only:
-            mine = tuple(one for one in tree.gated if one.is_open or one.key == self._only)
+        if only := self._how.only:
+            mine = tuple(one for one in tree.gated if one.is_open or one.key == only)
             tree = replace(tree, gated=mine)
         begun = self._how.seconds()
-        replay, policy = mirror.replays(root), self._how.policy
-        action = next_action(tree, replay, self._memory, policy, begun, looked=looked)
+        now = Now(mirror.replays(root), begun, looked)
+        action = next_action(tree, now, self._memory, self._how.policy)
         if action.preemptor is not None and (case := self._cases.get(action.preemptor.uid)):
             case.used_s += self._how.seconds() - begun
         return action
@@ -279,7 +274,7 @@ class Steer(Follower[Mirror]):
     def _carry(self, mirror: Mirror, patches: Iterable[Patch]) -> bool:
         """Make changes; say whether all were made. They show once the cluster tells of them."""
         try:
-            done = self._cluster.hands.patch(patches)
+            done = self._hands.patch(patches)
         except Denied:
             raise
         except InputError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from math import inf
@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from planner.errors import InputError
 from planner.operations.kubectl.call import Answer
+from planner.operations.kubectl.kueue_dump import Dump
 from planner.operations.kubectl.kueue_resource import (
     COHORTS,
     hint_of,
@@ -51,17 +52,26 @@ class Pace(Struct, frozen=True):
     used: Callable[[], float] = time.process_time
 
 
+class Watched(Struct, frozen=True):
+    """A cluster: its changes, how all of it is read, and with which release and requests."""
+
+    source: Source
+    take: Callable[[], Dump]
+    how: Mapping[str, Any]
+
+
 class Follower(Generic[Kept]):
     """Whatever goes on for as long as a cluster does; what it does with what it knows is its own.
 
-    ``source`` has the changes, and ``read`` reads everything; ``tell`` is called with each line.
-    What goes wrong once everything was read is a note, and reading is tried again and again.
+    What it knows is of the class ``kept``; ``tell`` is called with each line. What goes wrong once
+    everything was read is a note, and reading is tried again and again.
     """
 
     def __init__(
-        self, source: Source, read: Callable[[], Kept], tell: Callable[[Any], None], pace: Pace
+        self, cluster: Watched, kept: type[Kept], tell: Callable[[Any], None], pace: Pace
     ) -> None:
-        self._source, self._read, self._tell = source, read, tell
+        self._source, self._tell = cluster.source, tell
+        self._cluster, self._kind = cluster, kept
         self._pace, self._seconds = pace, pace.seconds
         self._kept: Kept | None = None
         self._begun: set[str] = set()
@@ -147,7 +157,7 @@ class Follower(Generic[Kept]):
         if not due or now < self._retry_at or not self._begun.issuperset(self._source.resources):
             return
         self._retry_at = now + self._pace.interval_s
-        kept = self._read()
+        kept = self._kind(self._cluster.take(), self._cluster.how, self._seconds)
         self._came(before, kept)
         self._kept, self._read_at, self._wait_s = kept, now, FIRST_WAIT_S
         is_news = self._is_gap or bool(self._told)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -20,9 +20,7 @@ from planner.commands.audit.judge import Question
 from planner.commands.replay.kueue_live import Eviction, evictions, observed
 from planner.commands.study.instance import Instance
 from planner.errors import InputError, PlannerError
-from planner.operations.kubectl.kueue_dump import Dump
-from planner.operations.kubectl.watch import Source
-from planner.operations.watch.kueue.follower import Follower, Pace
+from planner.operations.watch.kueue.follower import Follower, Pace, Watched
 from planner.operations.watch.kueue.keep import Episode, Keeper, Store, Whole
 from planner.operations.watch.record import Decision, Line, Measured, Note, Preemption
 from planner.plan import Uncovered
@@ -180,24 +178,19 @@ MISSED: Final = "it happened while the cluster could not be watched"
 class Live(Follower[Keeper]):
     """The watch of a live cluster.
 
-    ``source`` has the changes, and ``take`` reads everything; ``how`` is with which release and
-    requests states are read. ``question`` is asked of each decision, and ``tell`` is called with
-    each line. Recordings go to ``store``, if they are kept; ``pace`` says how often to look.
+    ``question`` is asked of each decision, and ``tell`` is called with each line. ``pace`` says how
+    often to look. Recordings go to ``store``, if they are kept.
     """
 
-    def __init__(  # noqa: PLR0913 - what a watch is made of
+    def __init__(
         self,
-        source: Source,
-        take: Callable[[], Dump],
-        *,
-        how: Mapping[str, Any],
+        cluster: Watched,
         question: Question,
         tell: Callable[[Line], None],
+        pace: Pace,
         store: Store | None = None,
-        pace: Pace | None = None,
     ) -> None:
-        pace = pace or Pace()
-        super().__init__(source, lambda: Keeper(take(), how, pace.seconds), tell, pace)
+        super().__init__(cluster, Keeper, tell, pace)
         self._question, self._store = question, store
         self._judge = Judge(question, pace.seconds)
         self._is_recording = True
