@@ -171,7 +171,7 @@ def test_who_goes_anyway_costs_nothing_more(goes: str) -> None:
     """Neither an eviction under way nor a deletion can be called off, whoever is planned for."""
     parts = (
         queue("a", 2, within="LowerPriority"),
-        running("going", "a", 1, minute=0, **{goes: True}),
+        running("going", "a", 1, minute=0, evicted=goes == "evicted", deleted=goes == "deleted"),
         running("stays", "a", 1, minute=59),
         pending("a", 1),
     )

@@ -31,16 +31,16 @@ MOST, FEWER = (36, 24) if TEST_ALL else (18, 12)
 
 
 def facts(truth: Truth) -> dict[str, tuple[int, str, bool]]:
-    """Return per candidate its run time, its queue, and whether it is being evicted already."""
+    """Return per candidate its run time, its queue, and whether it goes anyway."""
     problem, snapshot, *_ = truth.setting()
     found = {}
-    for workload, node, evicted in zip(
-        problem.workloads, problem.queue, problem.evicted, strict=True
+    for workload, node, leaving in zip(
+        problem.workloads, problem.queue, problem.leaving, strict=True
     ):
         ready = workload.workload.condition("PodsReady")
         start = ready.last_transition_time if ready and ready.is_true else None
         run = snapshot.now - (start or datetime.fromtimestamp(workload.reserved_s, UTC))
-        found[workload.key] = (int(run.total_seconds()), problem.names[int(node)], bool(evicted))
+        found[workload.key] = (int(run.total_seconds()), problem.names[int(node)], bool(leaving))
     return found
 
 

@@ -131,9 +131,12 @@ class Placer:
             with_others = self._shares_nodes and tree.ends_in_host
             assumed = shared if with_others else own.setdefault(flavor, {})
             workers, leader = roles_in(group)
-            chosen = self._standing(tree, workers, leader, empty=empty)
-            if not isinstance(chosen, Misfit):
-                chosen = self._placed(chosen, assumed, empty=empty, explain=explain)
+            standing = self._standing(tree, workers, leader, empty=empty)
+            chosen = (
+                standing
+                if isinstance(standing, Misfit)
+                else self._placed(standing, assumed, empty=empty, explain=explain)
+            )
             if isinstance(chosen, Misfit):
                 # The rest of this flavor is left out, but later flavors are still tried (§4).
                 found.against |= {ask.name: chosen.text for ask in group}
