@@ -176,6 +176,12 @@ CASES = (
         cluster(in_file(3), two("b"), x=in_force("root.a", gpu=3)),
         lambda value: value.pop("x"),
     ),
+    Case(
+        "YL-13",
+        cluster(queue("a", guaranteed={"cpu": "2"}), two("b")),
+        cluster(queue("a", guaranteed={"vcore": "2"}), two("b")),
+        resources("a", guaranteed={"vcore": "2"}),
+    ),
 )  # fmt: skip
 
 
@@ -256,6 +262,24 @@ def test_asks_in_a_queue_that_became_a_parent() -> None:
     told(found.reason)
     none = found_in(cluster(queue("a"), two("b"), runs=(asks(1),)))
     assert [one.code for one in none] == ["YL-01"]
+
+
+@pytest.mark.parametrize("field", ["guaranteed", "max"])
+def test_cores_are_vcore_in_guaranteed_and_in_max(field: str, tmp_path: Path) -> None:
+    """Pods ask for vcore: 2 of cpu keep 3 cores neither out of the queue nor from preempting."""
+    parent = queue("p", queue("a"), **{field: {"cpu": "2"}})
+    (found,) = (one for one in found_in(cluster(parent, queue("b"))) if one.code == "YL-13")
+    assert found.objects == ("queue/root.p",)
+    value = read_back(found, tmp_path)
+    cured = edited(value, resources("p", **{field: {"vcore": "2"}}))
+    steps = [first_step(value), first_step(cured)]
+    done = [step is not None and (step.kind, bool(step.victims)) for step in steps]
+    assert done == [("preempt", True) if field == "guaranteed" else ("allocate", False), False]
+    assert not [
+        one
+        for one in found_in(cluster_value([parent, queue("b")], [node("n", {"cpu": 4})], []))
+        if one.code == "YL-13"
+    ]
 
 
 @pytest.mark.parametrize(

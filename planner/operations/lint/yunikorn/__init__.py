@@ -5,7 +5,7 @@ guaranteed, and a victim leaves a queue that was over its guaranteed, so that it
 again at once (docs/semantics/yunikorn.md §6 and §13).
 
 world.py  the facts that the rules look at; small clusters made of some queues of a partition
-rules.py  YL-01 to YL-12
+rules.py  YL-01 to YL-13
 """
 
 from __future__ import annotations
@@ -32,12 +32,19 @@ RULES: Final = (
     rules.never_preempts,
     rules.waits_for_ever,
     rules.restart_changes,
+    rules.cpu_for_vcore,
 )
 """One function for each kind of finding, in the order of the codes."""
 
 
 ONCE: Final = frozenset(
-    (rules.nothing_guaranteed, rules.switched_off, rules.opted_out, rules.quota_delay_alone)
+    (
+        rules.nothing_guaranteed,
+        rules.switched_off,
+        rules.opted_out,
+        rules.quota_delay_alone,
+        rules.cpu_for_vcore,
+    )
 )
 """Those that find the same in every resource type; the first type that has an example will do."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from msgspec.structs import replace
+
 from planner.operations.lint.lint import Example, Finding, finding, first
 from planner.operations.lint.yunikorn.world import (
     ASKS,
@@ -35,6 +37,7 @@ from planner.state.yunikorn import (
     PREEMPTION_POLICY,
     PRIORITY_OFFSET,
     PRIORITY_POLICY,
+    QueueResources,
     TaskGroup,
     format_yunikorn_quantity,
 )
@@ -432,6 +435,67 @@ def _limited(facts: Facts, path: str, whom: tuple[str, str], amounts: tuple[int,
     return change
 
 
+def cpu_for_vcore(facts: Facts) -> Iterator[Finding]:
+    """YL-13: what Kubernetes calls cpu is vcore to YuniKorn, and nobody asks for cpu.
+
+    A type that is not guaranteed bounds no ask, and what nobody uses is never over its guaranteed.
+    """
+    if any(_CPU in node.capacity for node in facts.partition.nodes):
+        return
+    found = {
+        path: config.resources
+        for path, config in facts.written.items()
+        if _CPU in {**config.resources.guaranteed, **config.resources.max}
+    }
+    yield from first(
+        finding(
+            "YL-13",
+            map(name, found),
+            _without_cores(replace(facts, type=_VCORE), path, written),
+            queue=name(path),
+            fields=" and ".join(
+                field for field in ("guaranteed", "max") if _CPU in getattr(written, field)
+            ),
+        )
+        for path, written in found.items()
+    )
+
+
+def _without_cores(facts: Facts, path: str, written: QueueResources) -> Example | None:
+    """Find an example in which an amount of cpu changes nothing, and the same of vcore does."""
+
+    def given(field: str, resource: str, cores: int) -> Change:
+        amounts = {field: {resource: str(cores)}}
+        return of_leaf(path, lambda one: one.update(resources=amounts))
+
+    for leaf in (one for one in facts.leaves if f"{one.path}.".startswith(f"{path}.")):
+        if limit := written.max.get(_CPU):
+            asked = (limit + 1) * _CORE
+
+            def room(value: Object, asked: int = asked) -> None:
+                value["nodes"][0]["nodesInfo"][0]["capacity"] = {_VCORE: asked}
+
+            world = World(facts, leaf, asked, (), (room, given("max", _CPU, limit)))
+            if world.decided().fits and not world.decided(given("max", _VCORE, limit)).fits:
+                return world.example("asks fits at once", "with max of vcore it does not")
+        cores = written.guaranteed.get(_CPU, 0)
+        for other in facts.others(leaf)[:MAX_OTHERS] if cores else ():
+            asked = (cores + 1) * _CORE
+            few = given("guaranteed", _CPU, cores)
+            world = World(facts, leaf, asked, [Runs(other, asked)], (few,))
+            preempted = world.decided().victims
+            if preempted and not world.decided(given("guaranteed", _VCORE, cores)).victims:
+                return world.example(
+                    f"asks preempts {', '.join(preempted)}",
+                    "with guaranteed vcore it is more than is guaranteed, and preempts nobody",
+                )
+    return None
+
+
+_CPU = "cpu"
+_VCORE = "vcore"
+_CORE = 1000
+"""Milli-cores in a core."""
 _COUNTS = {"task_group_name", "count", "replaced", "timed_out"}
 _ZERO = re.compile("[+-]?0+")
 _EXPECTED = {
