@@ -68,6 +68,7 @@ def queue(  # noqa: PLR0913 - the words of the small language
     if threshold is not None:
         borrow_within["maxPriorityThreshold"] = threshold
     spec: Object = {
+        "namespaceSelector": {},
         "cohortName": cohort,
         "stopPolicy": stop,
         "resourceGroups": quotas(nominal, borrowing, lending),

@@ -44,6 +44,15 @@ def priority_class(value: int) -> list[Object]:
 TWO = (priority_class(0), priority_class(100))
 
 
+def selecting(selector: Object | None) -> Dump:
+    """Return a cluster whose queue has a selector of namespaces."""
+    found = dump_of(queue("a", 4))
+    for item in found["items"]:
+        if item["kind"] == "ClusterQueue":
+            item["spec"]["namespaceSelector"] = selector
+    return found
+
+
 def case(
     code: str, found: Iterable[list[Object]], clean: Iterable[list[Object]], edit: Edit
 ) -> Case:
@@ -312,5 +321,11 @@ CASES = (
         [queue("a", {"memory": 64}, "org"), queue("b", {"memory": 64 * GIBI}, "org")],
         [queue("a", {"memory": 64 * GIBI}, "org"), queue("b", {"memory": 64 * GIBI}, "org")],
         of("ClusterQueue", "example", resourceGroups=quotas({"memory": 64 * GIBI})),
+    ),
+    Case(
+        "KL-28",
+        selecting(None),
+        selecting({"matchLabels": {"team": "ml"}}),
+        of("ClusterQueue", "a", namespaceSelector={}),
     ),
 )  # fmt: skip

@@ -307,6 +307,7 @@ GROUP = """
 
 
 def manifest(name: str, version: str, **fields: str) -> str:
+    fields |= {"namespaceSelector": "{}"}
     rows = "".join(f"  {field}: {value}\n" for field, value in fields.items())
     head = f"apiVersion: kueue.x-k8s.io/{version}\nkind: ClusterQueue\n"
     return f"{head}metadata: {{name: {name}}}\nspec:\n{rows}{GROUP[1:]}"

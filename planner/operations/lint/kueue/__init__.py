@@ -7,7 +7,7 @@ alone.py     examples of one ClusterQueue and one workload that waits
 cycles.py    KL-01 and KL-02, ping-pong; KL-19, workloads that are never reached
 settings.py  KL-03 to KL-10, impossible; KL-11 to KL-18, useless
 nodes.py     KL-20 to KL-22, flavors with a topology; KL-26, quota that no nodes have
-mistakes.py  KL-23 to KL-25 and KL-27, names, limits and amounts that cannot be meant
+mistakes.py  KL-23 to KL-25, KL-27 and KL-28, what cannot be meant: names, limits, amounts
 
 Source: docs/semantics/kueue.md; kueue ff69552e pkg/webhooks/clusterqueue_webhook.go
 (``validatePreemption``).
@@ -54,6 +54,7 @@ RULES: Final = (
     mistakes.refused_limits,
     nodes.more_than_the_nodes,
     mistakes.different_units,
+    mistakes.for_no_namespace,
 )
 """One function for each kind of finding, in the order of the codes."""
 

@@ -1,13 +1,14 @@
-"""Mistakes: names, limits and amounts that cannot be meant.
+"""Mistakes: names, limits, amounts and selectors that cannot be meant.
 
-Source: docs/semantics/kueue.md §2 and §3; kueue ff69552e pkg/cache/scheduler/clusterqueue.go
-(``updateQueueStatus``) and pkg/webhooks/clusterqueue_webhook.go (``validateLimit``,
-``validateLendingLimit``).
+Source: docs/semantics/kueue.md §2 and §3; docs/semantics/kueue-features.md §1.5; kueue ff69552e
+pkg/cache/scheduler/clusterqueue.go (``updateQueueStatus``) and
+pkg/webhooks/clusterqueue_webhook.go (``validateLimit``, ``validateLendingLimit``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from copy import deepcopy
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -16,10 +17,18 @@ from planner.dump import listed
 from planner.operations.lint.kueue.absent import CHECK, COHORT, FLAVOR, QUEUE, Absent
 from planner.operations.lint.kueue.alone import JOB, flavor_of, queue_alone, unless_cured
 from planner.operations.lint.kueue.search import decided
-from planner.operations.lint.kueue.world import NOON, Facts, Object, spec_of
+from planner.operations.lint.kueue.world import (
+    NAMESPACE,
+    NOON,
+    Facts,
+    Object,
+    read_example,
+    spec_of,
+)
 from planner.operations.lint.lint import Example, Finding, finding
 from planner.quantity import UNLIMITED, format_units, is_bytes, is_milli
 from planner.quota.kueue.tree import NO_PARENT, Node
+from planner.reference.kueue.cycle.nomination import why_not_nominated
 
 _CORE: Final = 1000
 """Milli-cores in a core."""
@@ -28,6 +37,11 @@ _MEBIBYTE: Final = 2**20
 _GIBIBYTE: Final = 2**30
 _STEPS: Final = tuple(base**power for base in (1024, 1000) for power in (1, 2, 3, 4))
 """What lies between two suffixes of a quantity of bytes, or between one and none."""
+_NAMESPACE: Final[Object] = {
+    "apiVersion": "v1",
+    "kind": "Namespace",
+    "metadata": {"name": NAMESPACE},
+}
 _PODS: Final = (objects.PodSet(1, {"cpu": _CORE}),)
 _FIELDS: Final = ("nominalQuota", "borrowingLimit", "lendingLimit")
 
@@ -149,6 +163,31 @@ def _idle_limits(facts: Facts, at: int, fr: int) -> Example | None:
         return None
     shows = (f"{JOB} {found.in_words}", f"without limits it {found.in_words}, too")
     return Example(state=limited, pending=JOB, shows=shows)
+
+
+def for_no_namespace(facts: Facts) -> Iterator[Finding]:
+    """KL-28: without a namespaceSelector a ClusterQueue takes workloads of no namespace."""
+    for queue in facts.state.cluster_queues:
+        if queue.spec.namespace_selector is None:
+            flavor = next(iter(queue.flavor_names), "example")
+            whole = queue_alone(queue.name, flavor_of(flavor), _PODS, [_NAMESPACE])
+            bare = deepcopy(whole)
+            for item in bare["items"]:
+                if item["kind"] == "ClusterQueue":
+                    del item["spec"]["namespaceSelector"]
+            example = None
+            if (why := _refused(bare)) and not _refused(whole):
+                shows = (f"{JOB} is not admitted: {why}", "with namespaceSelector {} it fits")
+                example = Example(state=bare, pending=JOB, shows=shows)
+            name = f"{QUEUE}/{queue.name}"
+            yield from finding("KL-28", [name], example, name=name)
+
+
+def _refused(dump: Object) -> str:
+    """Say why Kueue keeps the workload of a dump out of its ClusterQueue; empty if it does not."""
+    state, snapshot, preemptor = read_example(dump, JOB)
+    found = why_not_nominated(state, snapshot, preemptor.workload)
+    return "" if found is None else found.text
 
 
 class _Amount(NamedTuple):
