@@ -63,7 +63,8 @@ def command(given: Options) -> int:
       kubectl events -n team-b --for workload/sweep-7 | planner explain cluster.json --message -
 
     Of several texts --message takes the last, and a warning says how many there are. With it the
-    exit code says only whether the text was understood; otherwise it is that of the optimal plan.
+    exit code says only whether the text was understood, and names anything that is in STATE;
+    otherwise it is that of the optimal plan.
     """
     if given.message is not None and (given.pending or given.victim or given.quota):
         raise click.UsageError("--message goes neither with --pending nor --victim nor --quota")

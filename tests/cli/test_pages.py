@@ -13,7 +13,7 @@ from tests.report.test_html import rows
 from tests.report.test_markdown import MADE_TAGS, read_back
 
 MESSAGE = (
-    "Preempted to accommodate a workload (UID: 1, JobUID: 2) due to prioritization in the "
+    "Preempted to accommodate a workload (UID: uid-pending, JobUID: 2) due to prioritization in the "
     "ClusterQueue"
 )
 FRONT = ("solve", "--objective", "pareto:workloads,lost_work")

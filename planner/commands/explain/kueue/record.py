@@ -23,7 +23,7 @@ from planner.commands.explain.record import (
     CommonShortfall,
     CommonStanding,
 )
-from planner.errors import ParseError
+from planner.errors import LookupFailed, ParseError
 from planner.laws import RULE_SETS, law_behind
 from planner.plan import Published, Record
 from planner.plan.kueue import Amount, NodesAround, PodSetPlaces
@@ -342,11 +342,43 @@ def _parsed(found: re.Match[str], text: str) -> PreemptionMessage:
 def take_apart(text: str, state: State) -> tuple[PreemptionMessage, tuple[str, ...]]:
     """Parse the last text of those given, and name the workloads that the state knows.
 
-    The notes beside it say how many others there are.
+    The notes beside it say how many others there are, and whom the state does not know.
+
+    Raises ``LookupFailed`` if the text names somebody, and nothing of that is in the state.
     """
     *others, last = parse_messages(text)
-    note = f"this is the last of {len(others) + 1} texts about a preemption: give another alone"
-    return resolve(last, state), (note,) if others else ()
+    message, notes = resolve(last, state), list[str]()
+    if others:
+        count = len(others) + 1
+        notes.append(f"this is the last of {count} texts about a preemption: give another alone")
+    sides = {"preemptor": message.preemptor, "victim": message.victim}
+    named = {side: _identity(one) for side, one in sides.items() if _identity(one)}
+    there = {one.name for one in state.cluster_queues}
+    queues = {one.cluster_queue for one in sides.values() if one.cluster_queue}
+    missing = {
+        side: who
+        for side, who in named.items()
+        if not sides[side].workload or state.workloads.find(sides[side].workload or "") is None
+    }
+    said = ", ".join(f"{side} with {who}" for side, who in missing.items())
+    if not named and not queues:
+        notes.append("the text names neither the preemptor nor the victim")
+    elif missing.keys() == named.keys() and there.isdisjoint(queues):
+        found = "nothing that the text names is in the state"
+        raise LookupFailed(
+            state.source,
+            f"{found}: {said or ', '.join(sorted(queues))}",
+            "the dump of the cluster that the text is of",
+        )
+    elif missing:
+        notes.append(f"the state does not have who the text names, or no longer: {said}")
+    return message, tuple(notes)
+
+
+def _identity(party: Party) -> str:
+    """Return by what a text names a workload, in words; empty if by nothing."""
+    names = {"name": party.workload, "UID": party.uid, "job UID": party.job_uid}
+    return ", ".join(f"{kind} {name}" for kind, name in names.items() if name)
 
 
 def resolve(message: PreemptionMessage, state: State) -> PreemptionMessage:

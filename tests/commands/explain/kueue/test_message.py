@@ -8,8 +8,8 @@ from planner.commands.explain.kueue.record import (
     resolve,
     take_apart,
 )
-from planner.errors import ParseError
-from tests.cluster import pending, queue, running, state_of
+from planner.errors import LookupFailed, ParseError
+from tests.cluster import Object, pending, queue, running, state_of
 from tests.told import told
 
 # Texts as kueue ff69552e preemption_test.go and CHANGELOG-0.15.md show them.
@@ -108,10 +108,35 @@ def test_each_of_several_texts_is_taken_by_itself(events: tuple[str, ...]) -> No
     pasted = "\n".join(f"5m  Normal  Preempted  Workload/w  {one}" for one in events)
     apart = dict.fromkeys(parse_messages(one)[0] for one in reversed(events))
     assert parse_messages(pasted) == tuple(reversed(apart))
-    last, notes = take_apart(pasted, state_of())
-    assert (last,) == parse_messages(events[-1])
+    state = state_of(queue("q", 1), queue("b", 1), [with_uid("u")])
+    last, notes = take_apart(pasted, state)
+    assert last == resolve(parse_messages(events[-1])[-1], state)
     told(notes)
-    assert take_apart(f"{OLDER}\n{OLDER}", state_of())[1] == ()
+    assert take_apart(f"{OLDER}\n{OLDER}", state)[1] == ()
+
+
+def with_uid(uid: str) -> Object:
+    (found,) = pending("q", 1)
+    found["metadata"]["uid"] = uid
+    return found
+
+
+@pytest.mark.parametrize("text", [CONDITION, OLDER, OWN_EVENT])
+def test_a_text_of_another_cluster_is_refused(text: str) -> None:
+    """It names workloads or ClusterQueues, and none of them is here."""
+    with pytest.raises(LookupFailed) as caught:
+        take_apart(text, state_of(queue("elsewhere", 1), running("other", "elsewhere", 1)))
+    told(caught.value)
+
+
+def test_who_is_gone_since_is_told() -> None:
+    """The ClusterQueue of the victim is here, and the preemptor is not."""
+    state = state_of(queue("q_borrowing", 1), running("other", "q_borrowing", 1))
+    message, (note,) = take_apart(CONDITION, state)
+    assert message.preemptor.workload is None
+    assert "wl-in" in note
+    _, (note,) = take_apart("Preempted to accommodate a higher priority workload", state)
+    told(note)
 
 
 @pytest.mark.parametrize("text", ["", "Evicted", "Preempted", "x" * 20_000])
