@@ -23,10 +23,11 @@ pkg/controller/core/cohort_controller.go, which handles updates of ClusterQueues
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -35,10 +36,12 @@ from planner.objective.annotation import read_disruption, run_seconds
 from planner.objective.terms import work
 from planner.plan.base import Uncovered
 from planner.quantity import MAX_INT64
+from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.preemptor import names_replaced
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.reference.kueue.aftermath import evicted, evicting
+from planner.reference.kueue.context import LAST, Tried
 from planner.reference.kueue.cycle.admissibility import namespace_refusal
 from planner.reference.kueue.cycle.processing import Decider, Entry
 from planner.reference.kueue.cycle.run import schedule
@@ -108,6 +111,8 @@ class KueueWorld(World):
         self._reconciled = flow.reconciled_queues(there, taken)
         self._running: dict[str, Admitted] = {}
         self._walks: set[object] = set()
+        # By parts, and in them by the key of the head and how far its walks had come.
+        self._decided = defaultdict[int, dict[tuple[str, str], tuple[Preemptor, Decision]]](dict)
         self._moved: set[int] = set(self._parts.values())
         for some in self._admitted.values():
             for one in some:
@@ -205,9 +210,10 @@ class KueueWorld(World):
     def _outdate(self, node: int) -> None:
         """Let walks over flavors begin anew in a queue that admitted, evicted or got quota back.
 
-        Kueue's AllocatableResourceGeneration.
+        Kueue's AllocatableResourceGeneration. Its whole part is decided for anew.
         """
         self.queues[node].generation += 1
+        self._decided[self._parts[node]].clear()
 
     def _plan_wake(self, node: int, at_s: int) -> None:
         # One batch: news that come while a batch is gathered do not wake the tree a second time.
@@ -254,9 +260,32 @@ class KueueWorld(World):
 
     # What the scheduler does
 
-    def _decider(self, snapshot: Snapshot, preemptor: Preemptor, **given: Any) -> Decision:  # noqa: ANN401
-        found = self._decide(snapshot, preemptor, **given)
+    def _decider(
+        self,
+        snapshot: Snapshot,
+        preemptor: Preemptor,
+        *,
+        nominated: Assignment | None = None,
+        tried: Tried = (),
+    ) -> Decision:
+        if nominated is None:
+            found = self._alone(snapshot, preemptor, tried)
+        else:
+            found = self._decide(snapshot, preemptor, nominated=nominated)
         return found if self._instead is None else self._instead(snapshot, preemptor, found)
+
+    def _alone(self, snapshot: Snapshot, preemptor: Preemptor, tried: Tried) -> Decision:
+        """Decide for a head at the start of a cycle, anew only once its part has changed."""
+        # A walk that came to its end begins anew, as one that was never made.
+        goes_on = any(place != LAST for places in tried for place in places.values())
+        decided = self._decided[self._parts[preemptor.queue]]
+        asked = preemptor.key, str(tried) if goes_on else ""
+        asker, found = decided.get(asked, (None, None))
+        # A workload that queues anew is another preemptor of the same key.
+        if found is None or asker is not preemptor:
+            found = self._decide(snapshot, preemptor, tried=tried)
+            decided[asked] = preemptor, found
+        return found
 
     def cycle(self, at_s: int) -> Cycle:
         """Let the scheduler run once, if any workload competes."""

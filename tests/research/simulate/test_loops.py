@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from planner.quota.kueue.snapshot import build_snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.reference.kueue.cycle.run import run_cycle
+from planner.reference.kueue.decision import Decision, decide
 from planner.research.simulate import Event, Question, Script, simulate
 from planner.research.simulate.kueue_world import KueueWorld
 from planner.research.simulate.record import Loop
@@ -21,7 +22,7 @@ from tests.cluster import Object, cohort, configuration, queue, running, state_o
 from tests.kueue_state import read
 from tests.recorded import lines
 from tests.recorded import state_of as recorded_state
-from tests.reference.cycles import waits
+from tests.reference.cycles import strict, waits
 from tests.research.simulate.driving import as_dumped, drive, story, went, world_of
 from tests.research.simulate.week import WEEK_S, week
 from tests.test_regressions import KUEUE, ZOO
@@ -324,6 +325,38 @@ def assert_kept_up(world: KueueWorld, at_s: int) -> None:
         assert {one.key: dict(one.usage) for one in some} == {
             one.key: dict(one.usage) for one in kept.admitted[node]
         }
+
+
+@pytest.mark.parametrize(("cohort", "by_second"), [("pool", [1, 2, 3, 4]), ("other", [1, 1, 1, 1])])
+def test_a_head_is_decided_for_anew_once_something_changed_that_decides(
+    cohort: str, by_second: list[int]
+) -> None:
+    """Three are admitted, one in each second, while a head waits that finds no victims.
+
+    That changes what the head may get in the next second, in its own cohort only. It is decided
+    for again when the holder of its queue ends, 9 s after the clock and an hour after its start.
+    """
+    state = state_of(
+        strict("full", 1, "pool", borrowing=0, within="LowerPriority"),
+        queue("free", 3, cohort),
+        running("holder", "full", 1),
+        waits("head", "full", 1),
+        [part for number in range(3) for part in waits(f"w{number}", "free", 1, minute=number)],
+    )
+    asked: list[str] = []
+
+    def decider(snapshot: Snapshot, preemptor: Preemptor, **given: Any) -> Decision:
+        asked.append(preemptor.key)
+        return decide(snapshot, preemptor, **given)
+
+    script = Script.model_validate({"workload": [{"name": "ns/holder", "run_seconds": 3_609}]})
+    world = KueueWorld(state, script, decider)
+    counts = {at_s: (asked.count("ns/head"), story(events)) for at_s, events in drive(world, 0, 9)}
+    assert [counts[at_s] for at_s in range(3)] == [
+        (times, [f"{at_s} w{at_s} admitted"]) for at_s, times in enumerate(by_second[:3])
+    ]
+    assert counts[3] == (by_second[3], [])
+    assert counts[9] == (by_second[3] + 1, ["9 holder finished", "9 head admitted"])
 
 
 FILES = ("classical-hier", "cycle-classical", "cycle-fair", "edge", "fair-flat", "fair-hier")
