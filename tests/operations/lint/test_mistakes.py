@@ -140,6 +140,16 @@ def test_a_topology_may_be_misspelt() -> None:
     told(found.hint)
 
 
+def test_the_quota_may_be_in_a_cohort_that_is_not_here() -> None:
+    """A Cohort of which there is no object may have one, with quota, in another repository."""
+    own = queue("a", 0, "org")
+    assert codes(ONE, own) == []
+    assert codes(ONE, cohort("org", "top"), own) == []
+    assert codes(ONE, cohort("org"), own) == ["KL-10"]
+    assert codes(ONE, cohort("org", nominal=1), own) == []
+    assert codes(ONE, queue("a", 0)) == ["KL-10"]
+
+
 def test_where_there_are_no_queues_nothing_was_examined() -> None:
     assert any("no ClusterQueue" in note for note in looked(ONE).notes)
     assert not any("no ClusterQueue" in note for note in looked(ONE, queue("a", 4)).notes)
@@ -149,6 +159,7 @@ def test_of_queues_that_the_dump_lacks_nothing_is_said() -> None:
     """Who holds quota in a ClusterQueue shows that it is there, perhaps in the same cohort."""
     parts = (
         ONE,
+        cohort("org"),
         queue("poor", 0, "org"),
         queue("a", 4, "lonely", reclaim="Any"),
         queue("mean", 4, "both", reclaim="Any", borrow="LowerPriority", borrowing=0),

@@ -138,7 +138,7 @@ def no_quota(facts: Facts) -> Iterator[Finding]:
     """KL-10: a resource that is covered, but of which no flavor has quota within reach."""
     frs = facts.snapshot.tree.frs
     empty: dict[str, list[int]] = {}
-    for queue in filter(facts.knows_others, facts.queues):
+    for queue in filter(facts.knows_cohorts, filter(facts.knows_others, facts.queues)):
         covered = {frs[fr].resource for fr in facts.frs(queue)}
         reached = {frs[fr].resource for fr in facts.frs(queue) if facts.most(queue, fr) > 0}
         for resource in covered - reached:

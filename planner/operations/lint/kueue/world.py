@@ -129,6 +129,11 @@ class Facts(Struct, frozen=True, dict=True):
         """Say whether all other ClusterQueues of its cohort are known: the dump may lack some."""
         return not (self.state.absent_queues and self.snapshot.queues[queue].spec.cohort_name)
 
+    def knows_cohorts(self, queue: int) -> bool:
+        """Say whether all Cohorts above it are objects here: others may have quota elsewhere."""
+        there, tree = {one.name for one in self.state.cohorts}, self.snapshot.tree
+        return all(tree.nodes[node].name in there for node in tree.ancestors(queue))
+
     def goes_by_priority(self, queue: int) -> bool:
         """Say whether priorities decide whom a ClusterQueue may preempt."""
         own, borrow = self.policies(queue), self.policies(queue).borrow_within_cohort
