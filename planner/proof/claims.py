@@ -18,7 +18,7 @@ import numpy as np
 
 from planner.objective.profiles import Measure, measure_name
 from planner.objective.terms import TermTable
-from planner.objective.wishes import NO_WISHES, Wishes
+from planner.objective.wishes import Wishes
 from planner.plan.record import OWN_ROW
 from planner.proof.box import Row
 from planner.proof.measures import Bounded, Measures
@@ -66,8 +66,8 @@ class Claims:
 
     table: TermTable
     rules_for: RulesFor
-    caps: Limits = ()
-    wishes: Wishes = NO_WISHES
+    caps: Limits
+    wishes: Wishes
     asks: bool = False
     _known: dict[frozenset[str], Rules] = field(default_factory=dict)
     _measured: dict[int, dict[tuple[int, ...], Measures]] = field(default_factory=dict)

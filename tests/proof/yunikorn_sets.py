@@ -11,12 +11,13 @@ from typing import Final
 import numpy as np
 from scipy.optimize import linprog
 
+from planner.laws.yunikorn import Spared
 from planner.objective.profiles import Measure
 from planner.proof.box import Box, Row
 from planner.proof.claims import BETTER
 from planner.proof.measures import Bounded
 from planner.proof.question import Question
-from planner.proof.yunikorn import YuniKornRules, yunikorn_claims
+from planner.proof.yunikorn import YuniKornRules, yunikorn_rules
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.deadline import Deadline
 from planner.solver.proving.grow import Effort, Grown, grow
@@ -84,16 +85,10 @@ class Sets:
     def rules(self, terms: Iterable[str], *, spare: bool = False) -> YuniKornRules:
         """Return the rules over classes that these terms do not tell apart."""
         planning = self.planning
-        order = planning.problem.order.tolist()
-        claims = yunikorn_claims(
-            planning.case.cluster,
-            planning.case.asking,
-            planning.rules,
-            planning.table,
-            order,
-            spare="last-tier" if spare else "nobody",
-        )
-        rules = claims.rules_for(planning.table, terms, ())
+        case, order = planning.case, planning.problem.order.tolist()
+        spared: Spared = "last-tier" if spare else "nobody"
+        rules_for = yunikorn_rules(case.cluster, case.asking, planning.rules, order, spared)
+        rules = rules_for(planning.table, terms, ())
         assert isinstance(rules, YuniKornRules)
         return rules
 

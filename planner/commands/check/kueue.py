@@ -34,7 +34,7 @@ from planner.plan.asked import Asked
 from planner.plan.kueue import OWN_RULES, Plan
 from planner.plan.record import Commands
 from planner.proof.claims import Claims, Limits
-from planner.proof.kueue import kueue_claims
+from planner.proof.kueue import kueue_rules
 from planner.quota.kueue.assignment import (
     Assignment,
     check_flavors,
@@ -452,14 +452,9 @@ class _Checking:
             )
 
     def _asking(self, caps: Limits) -> Claims:
-        return kueue_claims(
-            self.setting,
-            self.table,
-            self.case.problem.workloads,
-            self.case.problem.order.tolist(),
-            caps=caps,
-            wishes=self._wishing(self.profile).wishes,
-        )
+        problem = self.case.problem
+        rules_for = kueue_rules(self.setting, problem.workloads, problem.order.tolist())
+        return Claims(self.table, rules_for, caps, self._wishing(self.profile).wishes)
 
 
 def _in_words(assignment: Assignment) -> str:

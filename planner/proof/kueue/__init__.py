@@ -7,6 +7,6 @@ places.py        room on the nodes as inequalities: KT-01
 rules.py         all of it as a checker uses it: rows, cases, refusals
 """
 
-from planner.proof.kueue.rules import KueueRules, kueue_claims, lawful
+from planner.proof.kueue.rules import KueueRules, kueue_rules, lawful
 
-__all__ = ["KueueRules", "kueue_claims", "lawful"]
+__all__ = ["KueueRules", "kueue_rules", "lawful"]

@@ -13,11 +13,9 @@ from functools import cached_property
 import numpy as np
 from msgspec.structs import replace
 
-from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
-from planner.objective.wishes import NO_WISHES, Wishes
 from planner.proof.box import Box, Row, numbered
-from planner.proof.claims import Claims
+from planner.proof.claims import RulesFor
 from planner.proof.kueue.frame import Frame, variants
 from planner.proof.kueue.inequalities import (
     excess_rows,
@@ -269,21 +267,11 @@ def lawful(setting: Setting) -> Holders:
     return going.at(np.flatnonzero(over[going.columns.queue]))
 
 
-def kueue_claims(  # noqa: PLR0913 - all that a claim is about
-    setting: Setting,
-    table: TermTable,
-    workloads: Holders,
-    order: Sequence[int],
-    *,
-    caps: Sequence[tuple[Measure, int]] = (),
-    wishes: Wishes = NO_WISHES,
-) -> Claims:
-    """Return what a plan claims, as questions for proof trees.
+def kueue_rules(setting: Setting, workloads: Holders, order: Sequence[int]) -> RulesFor:
+    """Return what makes the rules for the questions of claims.
 
-    - ``table``: The terms of all workloads, by position.
     - ``workloads``: (W,) all of them.
     - ``order``: (W,) the rank of each position in the scheduler's candidate order.
-    - ``caps``, ``wishes``: What binds every plan besides the laws.
     """
     positions, ranks = workloads.places_of(lawful(setting)), np.array(order, dtype=np.int64)
     frs = sorted({*setting.request, *setting.contested})
@@ -304,4 +292,4 @@ def kueue_claims(  # noqa: PLR0913 - all that a claim is about
         telling = [*columns, *table.telling_apart(terms), *marks]
         return KueueRules(setting, workloads, ranks, group(ranks, positions, telling))
 
-    return Claims(table, rules_for, caps, wishes)
+    return rules_for

@@ -25,11 +25,9 @@ from planner.laws.yunikorn import (
     YK_WITHIN_MAX,
     Spared,
 )
-from planner.objective.profiles import Measure
 from planner.objective.terms import TermTable
-from planner.objective.wishes import NO_WISHES, Wishes
 from planner.proof.box import Box, Row, numbered, sum_of_products
-from planner.proof.claims import Claims
+from planner.proof.claims import RulesFor
 from planner.proof.yunikorn.frame import (
     NOWHERE,
     Frame,
@@ -274,23 +272,13 @@ class YuniKornRules(Frame):
         return next((f"{verdict.law}: {verdict.detail}" for verdict in broken), "")
 
 
-def yunikorn_claims(  # noqa: PLR0913 - all that a claim is about
-    cluster: Cluster,
-    asking: Asking,
-    rules: str,
-    table: TermTable,
-    order: Sequence[int],
-    *,
-    caps: Sequence[tuple[Measure, int]] = (),
-    wishes: Wishes = NO_WISHES,
-    spare: Spared,
-) -> Claims:
-    """Return what a plan claims, as questions for proof trees.
+def yunikorn_rules(
+    cluster: Cluster, asking: Asking, rules: str, order: Sequence[int], spare: Spared
+) -> RulesFor:
+    """Return what makes the rules for the questions of claims.
 
     - ``cluster``, ``asking``, ``rules``: The nodes and queues, the ask, and the rule set.
-    - ``table``: The terms of all allocations, by position.
     - ``order``: (A,) the rank of each position in the core's candidate order.
-    - ``caps``, ``wishes``: What binds every plan besides the laws.
     - ``spare``: Whom YK-01 spares.
 
     Questions raise ``UnsupportedError`` if the core itself cannot add amounts up exactly.
@@ -312,4 +300,4 @@ def yunikorn_claims(  # noqa: PLR0913 - all that a claim is about
         given = cluster, asking, rules, victims, classes
         return YuniKornRules(*given, order=ranks, spare=spare, over_freed=over_freed)
 
-    return Claims(table, rules_for, caps, wishes)
+    return rules_for

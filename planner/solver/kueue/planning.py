@@ -27,7 +27,7 @@ from planner.plan import Status, Turn, Verdict, Verification
 from planner.plan.kueue import Amount, Plan, Victim
 from planner.problem.array import BoolArray, IntArray
 from planner.proof.claims import Claims
-from planner.proof.kueue import kueue_claims
+from planner.proof.kueue import kueue_rules
 from planner.quantity import format_units, plural
 from planner.quota.classes import Classes
 from planner.quota.kueue.assignment import Assignment
@@ -315,14 +315,9 @@ class Planning(Planned[Plan], Rules):
 
     def claims(self, profile: Profile, caps: Sequence[tuple[Measure, int]]) -> Claims:
         """Return what a plan under a profile claims, as questions for proof trees."""
-        return kueue_claims(
-            self.setting,
-            self.table,
-            self.problem.workloads,
-            self.problem.order.tolist(),
-            caps=caps,
-            wishes=profile.wishes,
-        )
+        order = self.problem.order.tolist()
+        rules_for = kueue_rules(self.setting, self.problem.workloads, order)
+        return Claims(self.table, rules_for, caps, profile.wishes)
 
     def by_its_rules(self, plan: Plan) -> Plan:
         """Return a plan that names the rules that it is by, where they are not Kueue's own."""

@@ -28,7 +28,7 @@ from planner.plan import Turn, Verdict, Verification
 from planner.plan.yunikorn import RuleSet, YuniKornPlan
 from planner.problem.yunikorn import YuniKornProblem
 from planner.proof.claims import Claims
-from planner.proof.yunikorn import yunikorn_claims
+from planner.proof.yunikorn import yunikorn_rules
 from planner.quantity import plural
 from planner.quota.classes import Classes
 from planner.quota.yunikorn.lowered import LOWERED
@@ -193,16 +193,9 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         self, profile: Profile, caps: Sequence[tuple[Measure, int]], *, spare: Spared
     ) -> Claims:
         """Return what a plan under a profile claims, as questions for proof trees."""
-        return yunikorn_claims(
-            self.case.cluster,
-            self.case.asking,
-            self.rules,
-            self.table,
-            self.problem.order.tolist(),
-            caps=caps,
-            wishes=profile.wishes,
-            spare=spare,
-        )
+        case, order = self.case, self.problem.order.tolist()
+        rules_for = yunikorn_rules(case.cluster, case.asking, self.rules, order, spare)
+        return Claims(self.table, rules_for, caps, profile.wishes)
 
     def _check_claims(self, plan: YuniKornPlan, terms: Mapping[str, int]) -> Sequence[Verdict]:
         case = match_yunikorn(self.state, plan, self.case.cluster)
