@@ -12,6 +12,6 @@ Source: docs/explanation/bench.md.
 """
 
 from planner.research.bench.record import Bench
-from planner.research.bench.run import bench
+from planner.research.bench.run import Chosen, bench
 
-__all__ = ["Bench", "bench"]
+__all__ = ["Bench", "Chosen", "bench"]

@@ -266,37 +266,45 @@ PACKAGES: Final = ("preemption-planner", "ortools", "numpy", "pydantic")
 CPU_INFO: Final = Path("/proc/cpuinfo")
 
 
-def bench(  # noqa: PLR0913 - what a run can be told
+class Chosen(NamedTuple):
+    """What of a suite takes part: ``quick`` are the cases of the quick run, with less effort.
+
+    Where ``rivals`` or ``cases`` are named, only those take part; ``*`` in a name is whatever
+    stands there, as in a shell.
+    """
+
+    quick: bool = False
+    rivals: Sequence[str] = ()
+    cases: Sequence[str] = ()
+
+
+def bench(
     path: str | Path,
     settings: Settings,
-    *,
-    quick: bool = False,
-    rivals: Sequence[str] = (),
-    cases: Sequence[str] = (),
-    notice: Callable[[str], None] | None = None,
+    chosen: Chosen,
+    notice: Callable[[str], None] = lambda _: None,
 ) -> Bench:
     """Let rivals answer for the cases of a suite, which is in the file at ``path``.
 
-    ``settings`` say how the batch is run; ``quick`` takes only the cases of the quick run, with
-    less effort. Where ``rivals`` or ``cases`` are named, only those take part; ``*`` in a name is
-    whatever stands there, as in a shell. ``notice`` is told how long it takes.
+    ``settings`` say how the batch is run, and ``notice`` is told how long it takes.
 
     Raises ``InputError`` if the suite or the results file cannot be used, or there is no such rival
     or case.
     """
-    suite = read_suite(path)
+    suite, quick = read_suite(path), chosen.quick
     known = {one.name: one for one in suite.cases}
-    taking_part = [RIVALS[name] for name in _named("rival", rivals, RIVALS)]
-    named = (known[name] for name in _named("case", cases, known))
-    chosen = [case for case in named if case.quick or not quick]
-    if slow := [name for name in cases if not matching((case.name for case in chosen), name)]:
+    taking_part = [RIVALS[name] for name in _named("rival", chosen.rivals, RIVALS)]
+    named = (known[name] for name in _named("case", chosen.cases, known))
+    cases = [case for case in named if case.quick or not quick]
+    names = [case.name for case in cases]
+    if slow := [name for name in chosen.cases if not matching(names, name)]:
         of_quick = ", ".join(one.name for one in suite.cases if one.quick)
         raise SchemaError("case", f'"{slow[0]}" is not in the quick run', of_quick)
     effort = QUICK if quick else FULL
     manifest = Manifest(
         suite=suite.name,
         version=suite.version,
-        digest=sha256("\n".join(one.model_dump_json() for one in chosen).encode()).hexdigest(),
+        digest=sha256("\n".join(one.model_dump_json() for one in cases).encode()).hexdigest(),
         quick=quick,
         **effort._asdict(),
         objectives=suite.objectives,
@@ -307,19 +315,17 @@ def bench(  # noqa: PLR0913 - what a run can be told
         "schema": SCHEMA_VERSION,
         "kind": "bench",
         **manifest.model_dump(mode="json"),
-        "cases": [one.name for one in chosen],
+        "cases": names,
         "limits": asdict(settings.limits),
     }
     heats = [
         Task(f"{case.name} {one.name}", Heat(case, line, one.name, effort))
-        for case in chosen
+        for case in cases
         for line in [line_of(case.source, Path(path).parent)]
         for one in taking_part
     ]
-    if notice is not None:
-        seconds = ceil(len(heats) * (QUICK_S if quick else FULL_S))
-        answers = plural(len(heats), "answer")
-        notice(f"{answers}, some {seconds:,} s of processor time")
+    seconds = ceil(len(heats) * (QUICK_S if quick else FULL_S))
+    notice(f"{plural(len(heats), 'answer')}, some {seconds:,} s of processor time")
     mine = {heat.key for heat in heats}.__contains__
     done = run(heats, answer, replace(settings, total=len(heats)), header=header, mine=mine)
     found = [answers_of(row, Answers, header, settings.file) for row in done]

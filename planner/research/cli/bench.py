@@ -49,14 +49,14 @@ def command(given: Options) -> int:
     The exit code is 1 if a proof is refuted, or a legal answer is better than the record, 2 if a
     state or a rival fails, and 70 if the planner itself does.
     """
-    from planner.research.bench import bench
+    from planner.research.bench import Chosen, bench
     from planner.research.bench.summary import KINDS, values
     from planner.research.report.bench import csv_text, render
 
     check_table(given.table)
     with settings_of(given, [given.suite], given.table) as settings:
-        asked = given.of(bench, settings=settings, notice=partial(say, "note"))
-        found = bench(given.suite, **asked)
+        chosen = Chosen(**given.of(Chosen))
+        found = bench(given.suite, settings, chosen, partial(say, "note"))
     given.show(render, found)
     failed = tell_failures(given, found.failures)
     if given.table is not None:

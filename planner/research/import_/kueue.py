@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import ClassVar, Final
@@ -27,15 +26,15 @@ from msgspec import Struct
 
 from planner.dump import kueue as dump
 from planner.dump import rfc3339
-from planner.dump.kueue import Policies, Quota
+from planner.dump.kueue import Quota
 from planner.errors import InputError
 from planner.objective.annotation import DEFAULT_RESTART_S, PREFIX
+from planner.research.import_.knobs import Knobs
 from planner.research.import_.sample import Outline, Running, following, sampled
 from planner.research.import_.traces import (
     GPU,
     GPUS_PER_NODE,
     Job,
-    Sampling,
     Trace,
     apportion,
     between,
@@ -43,83 +42,6 @@ from planner.research.import_.traces import (
     draw,
     step,
 )
-
-MOST_FOLLOWED_S: Final = 366 * 86_400
-
-
-@dataclass(frozen=True)
-class Knobs:
-    """Everything about a state but the trace itself and the instant.
-
-    Attributes
-    ----------
-    seed
-        The seed of every draw.
-    workloads
-        How many workloads hold quota, at most.
-    sampling
-        ``running`` or ``drawn``, see `planner.research.import_.sample.sampled`; by default the
-        usual sampling of the trace.
-    factor
-        Bounds of the factor that is drawn for each ClusterQueue: its usage times the factor is
-        its nominal quota, before the rest of the cluster is shared out.
-    utilisation
-        The part of the GPUs that is in use, more than 0 and at most 1.
-    borrowing_limited, lending_limited
-        How likely a ClusterQueue has a borrowing limit, and a lending limit.
-    levels
-        1: all ClusterQueues in one cohort. 2: in three cohorts by size, below one.
-    policies
-        The preemption policies of all ClusterQueues.
-    fair
-        Whether fair sharing is on.
-    checkpointing
-        How likely a training job with a GPU writes checkpoints.
-    gangs, preemptor_priorities
-        The GPUs and the priorities that a preemptor may have: one of each is drawn.
-    preemptors
-        How many pending workloads there are.
-    follow_s
-        For how many seconds after the instant jobs arrive; running workloads then say how long
-        they run, too. 0: no job arrives.
-    """
-
-    seed: int = 0
-    workloads: int = 1000
-    sampling: Sampling | None = None
-    factor: tuple[float, float] = (0.55, 1.15)
-    utilisation: float = 1.0
-    borrowing_limited: float = 0.5
-    lending_limited: float = 0.2
-    levels: int = 1
-    policies: Policies = field(default_factory=Policies)
-    fair: bool = False
-    checkpointing: float = 0.4
-    gangs: tuple[int, ...] = (8, 16, 32, 64, 128, 512)
-    preemptor_priorities: tuple[int, ...] = (100, 200, 1000)
-    preemptors: int = 1
-    follow_s: int = 0
-
-    def __post_init__(self) -> None:
-        """Refuse values with which no state can be made, with an InputError."""
-        low, high = self.factor
-        shares = (self.borrowing_limited, self.lending_limited, self.checkpointing)
-        are_shares = all(0 <= share <= 1 for share in shares)
-        wishes = (
-            ("workloads", self.workloads >= 1, "1 or more"),
-            ("factor", 0 <= low <= high < math.inf, "two numbers from 0 on, the lower one first"),
-            ("utilisation", 0 < self.utilisation <= 1, "more than 0 and at most 1"),
-            ("borrowing_limited, lending_limited, checkpointing", are_shares, "0 to 1"),
-            ("levels", self.levels in {1, 2}, "1 or 2"),
-            ("gangs", bool(self.gangs) and min(self.gangs) >= 1, "one size or more, in GPUs"),
-            ("preemptor_priorities", bool(self.preemptor_priorities), "one priority or more"),
-            ("preemptors", self.preemptors >= 1, "1 or more"),
-            ("follow_s", 0 <= self.follow_s <= MOST_FOLLOWED_S, f"0 to {MOST_FOLLOWED_S}"),
-        )
-        for name, is_kept, expected in wishes:
-            if not is_kept:
-                values = ", ".join(repr(getattr(self, each)) for each in name.split(", "))
-                raise InputError(name, f"{values} cannot be used", expected)
 
 
 class Setting(Struct, frozen=True):
@@ -137,6 +59,38 @@ class Setting(Struct, frozen=True):
     def names(self, purpose: str, *of: object) -> tuple[object, ...]:
         """Return the names of a draw for a purpose, for `planner.research.import_.traces.draw`."""
         return (self.knobs.seed, purpose, self.instant, *of)
+
+    def workload(
+        self,
+        one: Job | Gang,
+        name: str,
+        created: datetime,
+        annotations: Mapping[str, str] | None = None,
+        admission: dump.Admission | None = None,
+    ) -> dump.Object:
+        """Return a workload; a gang has pods of 8 GPUs and one with the rest."""
+        requests, nodes = one.requests, self.trace.node_labels(one.flavor)
+        gpus = requests.get(GPU, 0)
+
+        def pods(count: int, devices: int, called: str = "main") -> dump.PodSet:
+            part = {resource: amount * devices // gpus for resource, amount in requests.items()}
+            return dump.PodSet(count, part, called, nodes)
+
+        if one.is_gang and gpus > GPUS_PER_NODE:
+            count, left = divmod(gpus, GPUS_PER_NODE)
+            pod_sets = [pods(count, GPUS_PER_NODE)] + ([pods(1, left, "rest")] if left else [])
+        else:
+            pod_sets = [dump.PodSet(1, requests, node_selector=nodes)]
+        return dump.workload(
+            one.queue,
+            name,
+            one.queue,
+            one.priority,
+            pod_sets,
+            created=created,
+            admission=admission,
+            annotations=annotations,
+        )
 
 
 Place = tuple[str, str]
@@ -339,13 +293,13 @@ def objects_of(
         job, since = one.job, now - timedelta(seconds=one.elapsed)
         admission = dump.Admission(job.queue, dict.fromkeys(job.requests, job.flavor), since)
         says = _checkpoint(one, now, setting) | (_run_seconds(job) if knobs.follow_s else {})
-        objects.append(_workload(job, job.name, since, trace, says, admission))
+        objects.append(setting.workload(job, job.name, since, says, admission))
     objects += [
-        _workload(gang, _PREEMPTOR.format(number), now, trace)
+        setting.workload(gang, _PREEMPTOR.format(number), now)
         for number, gang in enumerate(gangs, 1)
     ]
     objects += [
-        _workload(job, name, now + timedelta(seconds=at_s), trace, _run_seconds(job))
+        setting.workload(job, name, now + timedelta(seconds=at_s), _run_seconds(job))
         for name, job, at_s in arrivals
     ]
     return objects
@@ -361,39 +315,6 @@ def _parents(ownership: Ownership, setting: Setting) -> dict[str, str]:
     by_size = sorted(total, key=lambda queue: (-total[queue], queue))
     third = math.ceil(len(by_size) / len(GROUPS))
     return {queue: GROUPS[place // third] for place, queue in enumerate(by_size)}
-
-
-def _workload(  # noqa: PLR0913, PLR0917 - the fields that matter
-    one: Job | Gang,
-    name: str,
-    created: datetime,
-    trace: Trace,
-    annotations: Mapping[str, str] | None = None,
-    admission: dump.Admission | None = None,
-) -> dump.Object:
-    """Return a workload; a gang has pods of 8 GPUs and one with the rest, each with its part."""
-    requests, nodes = one.requests, trace.node_labels(one.flavor)
-    gpus = requests.get(GPU, 0)
-
-    def pods(count: int, devices: int, called: str = "main") -> dump.PodSet:
-        part = {resource: amount * devices // gpus for resource, amount in requests.items()}
-        return dump.PodSet(count, part, called, nodes)
-
-    if one.is_gang and gpus > GPUS_PER_NODE:
-        count, left = divmod(gpus, GPUS_PER_NODE)
-        pod_sets = [pods(count, GPUS_PER_NODE)] + ([pods(1, left, "rest")] if left else [])
-    else:
-        pod_sets = [dump.PodSet(1, requests, node_selector=nodes)]
-    return dump.workload(
-        one.queue,
-        name,
-        one.queue,
-        one.priority,
-        pod_sets,
-        created=created,
-        admission=admission,
-        annotations=annotations,
-    )
 
 
 def _run_seconds(job: Job) -> dict[str, str]:
@@ -469,8 +390,7 @@ def import_states(
     name.
     """
     sampling = knobs.sampling or trace.usual_sampling
-    how = {"workloads": knobs.workloads, "seed": knobs.seed}
-    samples = sampled(trace, path, instants, sampling=sampling, **how)
+    samples = sampled(trace, path, instants, knobs)
     for instant, running in zip(instants, samples, strict=True):
         if not any(one.job.gpus for one in running):
             yield Imported(instant, [])
@@ -485,7 +405,7 @@ def import_states(
             # law each job of the trace arrives a second as often as ``often`` says.
             often = len(running) / max(1.0, outline.seconds)
             rate = often if sampling == "drawn" else 0.0
-            coming = following(trace, path, instant, knobs.follow_s, rate, knobs.seed)
+            coming = following(trace, path, instant, rate, knobs)
             # No queue has quota of any other flavor.
             arrivals = [one for one in coming if one[1].flavor in ownership.flavors]
         _check_names(path, gangs, running, arrivals)

@@ -17,7 +17,8 @@ from typing import Final
 from msgspec import Struct
 
 from planner.errors import InputError
-from planner.research.import_.traces import Job, OnBad, Sampling, Trace, draw, usable
+from planner.research.import_.knobs import Knobs
+from planner.research.import_.traces import Job, OnBad, Trace, draw, usable
 
 MOST_QUEUES: Final = 1000
 MOST_AT_ONCE: Final = 200_000
@@ -101,14 +102,8 @@ def jobs_again(trace: Trace, path: str) -> Iterator[Job]:
     return (job for job in rows if job is not None)
 
 
-def sampled(  # noqa: PLR0913 - each says something else
-    trace: Trace,
-    path: str,
-    instants: Sequence[int],
-    *,
-    sampling: Sampling,
-    workloads: int,
-    seed: int,
+def sampled(
+    trace: Trace, path: str, instants: Sequence[int], knobs: Knobs
 ) -> Iterator[list[Running]]:
     """Yield the jobs that hold quota at each instant, ``workloads`` at most, in the file's order.
 
@@ -121,6 +116,7 @@ def sampled(  # noqa: PLR0913 - each says something else
     draw in one pass; the traces' description for the mapping. InputError if the file cannot be
     read.
     """
+    workloads, seed, sampling = knobs.workloads, knobs.seed, knobs.sampling or trace.usual_sampling
     at_once = max(1, MOST_AT_ONCE // workloads)
     for begin in range(0, len(instants), at_once):
         some = instants[begin : begin + at_once]
@@ -147,8 +143,8 @@ def sampled(  # noqa: PLR0913 - each says something else
             yield held
 
 
-def following(  # noqa: PLR0913, PLR0917 - each says something else
-    trace: Trace, path: str, instant: int, follow_s: int, rate: float, seed: int
+def following(
+    trace: Trace, path: str, instant: int, rate: float, knobs: Knobs
 ) -> Iterator[tuple[str, Job, int]]:
     """Yield the jobs that arrive within ``follow_s`` of an instant: a name, the job, the second.
 
@@ -156,6 +152,7 @@ def following(  # noqa: PLR0913, PLR0917 - each says something else
     the trace arrives ``rate`` times a second, at moments that are drawn; a job may come several
     times. InputError if the file cannot be read.
     """
+    follow_s, seed = knobs.follow_s, knobs.seed
     for job in jobs_again(trace, path):
         if not rate:
             at_s = math.ceil(job.start - instant)

@@ -10,7 +10,7 @@ import pytest
 
 from planner.batch import Settings
 from planner.cli.output import LINE
-from planner.research.bench import Bench, bench
+from planner.research.bench import Bench, Chosen, bench
 from planner.research.bench.record import Row
 from planner.research.bench.summary import FACTORS, profiles, standings
 from planner.research.rivals.table import RIVALS
@@ -129,7 +129,7 @@ def test_a_run_says_how_long_it_takes() -> None:
 
     for quick in (True, False):
         with pytest.raises(BegunError):
-            bench(FOLDER / "suite.json", Settings(), quick=quick, notice=notice)
+            bench(FOLDER / "suite.json", Settings(), Chosen(quick), notice)
     told(said)
 
 

@@ -11,7 +11,8 @@ from planner.commands.audit import Case
 from planner.commands.audit.record import Audit, FindingCode, Judgement, Summary
 from planner.commands.compare.confidence import mean, share
 from planner.research.import_ import Philly, read_outline
-from planner.research.import_.kueue import Knobs, import_states
+from planner.research.import_.knobs import Knobs
+from planner.research.import_.kueue import import_states
 from planner.research.import_.sample import sampled
 from planner.research.import_.traces import Job, usable
 from tests.research.import_.files import SMALL, held, openb, pending_of, real
@@ -153,7 +154,7 @@ def test_philly() -> None:
     assert [sizes[gpus] for gpus in (1, 4, 2, 8, 16, 32)] == [76627, 1870, 1818, 1643, 199, 67]
     most, most_gpus, second = busiest(jobs)
     assert (most, most_gpus) == PEAK
-    (there,) = sampled(trace, path, [second + 1], sampling="running", workloads=1000, seed=0)
+    (there,) = sampled(trace, path, [second + 1], Knobs(sampling="running"))
     expected = {job.line for job in jobs if job.start < second + 1 < job.start + job.duration}
     assert {one.job.line for one in there} == expected
     assert len(expected) > 850

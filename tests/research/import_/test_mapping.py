@@ -11,7 +11,7 @@ import pytest
 
 from planner.errors import InputError
 from planner.research.import_ import Openb, Philly, read_outline, read_shapes, sample
-from planner.research.import_.kueue import Knobs
+from planner.research.import_.knobs import Knobs
 from planner.research.import_.sample import Running, sampled
 from planner.research.import_.traces import (
     GPU,
@@ -183,11 +183,10 @@ START = 1507532515
 """2017-10-09 07:01:55 UTC."""
 
 
-def at(path: str, *seconds: int, **more: object) -> list[list[Running]]:
+def at(path: str, *seconds: int, **more: Any) -> list[list[Running]]:
     """Return who holds quota so many seconds after START."""
-    settings = {"sampling": "running", "workloads": 1000, "seed": 0, **more}
-    instants = [START + second for second in seconds]
-    return list(sampled(Philly(), path, instants, **settings))  # type: ignore[arg-type]
+    knobs = Knobs(**{"sampling": "running", **more})
+    return list(sampled(Philly(), path, [START + second for second in seconds], knobs))
 
 
 def test_running_is_who_started_before_and_ends_after(tmp_path: Path) -> None:

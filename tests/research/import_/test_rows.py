@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from planner.errors import InputError, SchemaError
 from planner.reader import read_objects
 from planner.research.import_ import Openb, Philly, read_nodes, read_outline
+from planner.research.import_.knobs import Knobs
 from planner.research.import_.sample import Outline, sampled
 from planner.research.import_.traces import MAX_LINE, usable
 from tests.conftest import TEST_ALL
@@ -266,7 +267,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
         tracemalloc.start()
         outline = read_outline(Philly(), path, arrivals=5, seed=0)
         instants = [int(arrival) for arrival in outline.arrivals]
-        made = sampled(Philly(), path, instants, sampling="drawn", workloads=20, seed=0)
+        made = sampled(Philly(), path, instants, Knobs(sampling="drawn", workloads=20))
         assert [len(some) for some in made] == [20] * 5
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()

@@ -70,8 +70,7 @@ def deal(layout: Layout, asked: Shape, chance: Chance) -> None:
                 place = flavor, resource
                 held = {queue: used[queue][place] for queue in members}
                 wanted = asked.total[resource] if tree == 0 else 0
-                total = _total(layout, tree, place, sum(held.values()), wanted)
-                nominal, pool[place] = _nominal(layout, place, held, total, wanted, factors)
+                nominal, pool[place] = _nominal(layout, place, held, wanted, factors)
                 for queue, amount in nominal.items():
                     quota = Quota(amount)
                     if limited[queue]:
@@ -80,10 +79,10 @@ def deal(layout: Layout, asked: Shape, chance: Chance) -> None:
         layout.pools.append(pool)
 
 
-def _total(layout: Layout, tree: int, place: Place, used: int, wanted: int) -> int:
+def _total(layout: Layout, place: Place, held: Mapping[int, int], wanted: int) -> int:
     """Return the quota of a whole tree for a flavor and resource."""
-    knobs, resource = layout.knobs, place[1]
-    trapped = tree == 0 and layout.trap is not None
+    knobs, resource, used = layout.knobs, place[1], sum(held.values())
+    trapped = 0 in held and layout.trap is not None
     # What is free depends on the usage without the sweep: so the preemptor lacks no less by it.
     first = knobs.workloads + knobs.pending
     sweep = sum(
@@ -97,18 +96,14 @@ def _total(layout: Layout, tree: int, place: Place, used: int, wanted: int) -> i
     return max(found, used + wanted) if knobs.fits else found
 
 
-def _nominal(  # noqa: PLR0913, PLR0917 - what decides
-    layout: Layout,
-    place: Place,
-    held: Mapping[int, int],
-    total: int,
-    asked: int,
-    factors: Sequence[int],
+def _nominal(
+    layout: Layout, place: Place, held: Mapping[int, int], asked: int, factors: Sequence[int]
 ) -> tuple[dict[int, int], int]:
     """Return the nominal quota of each queue of a tree for a place, and of the root cohort.
 
-    ``total`` is the quota of the whole tree, ``asked`` the request of the preemptor.
+    ``held`` is what each queue uses, ``asked`` the request of the preemptor.
     """
+    total = _total(layout, place, held, asked)
     pool, nominal = layout.pool(total), dict[int, int]()
     trap = layout.trap if place == (0, layout.contested) else None
     if trap is not None and trap in held:
