@@ -59,7 +59,7 @@ def command(given: Options) -> int:
     from planner.commands.check.plan import Check, check
     from planner.report.checking import Checks, render_checks
 
-    option.refuse_both(given.rules, given.laws)
+    option.refuse({option.BOTH: given.rules and given.laws})
     read: dict[str, Any] = {one: given.read_file(one) for one in ("costs", "assignment")}
     read["rules"] = given.rules or given.laws
     file = read_plans(given.plan, given.max_bytes)

@@ -500,7 +500,11 @@ stable: Option[bool] = own("stable")
 assignment: Option[Path | None] = own("assignment")
 
 
-def refuse_both(rules: str | None, laws: str | None) -> None:
-    """Refuse the rules of two schedulers at once."""
-    if rules and laws:
-        raise click.UsageError("--rules and --laws are for different schedulers: leave one out")
+BOTH: Final = "--rules and --laws are for different schedulers: leave one out"
+
+
+def refuse(wrong: Mapping[str, object]) -> None:
+    """Refuse options that do not go together: the first, by what is said of it, that is so."""
+    for said, is_so in wrong.items():
+        if is_so:
+            raise click.UsageError(said)

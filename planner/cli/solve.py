@@ -172,46 +172,34 @@ def _plan_for_each(
 
 
 def _refuse(given: Options) -> None:
-    if given.each and (given.pending or given.assignment):
-        raise click.UsageError("--all goes neither with --pending nor with --assignment")
-    option.refuse_both(given.rules, given.laws)
-    if given.quota is not None and (given.pending or given.each):
-        raise click.UsageError("--quota is for a queue: neither --pending nor --all goes with it")
-    if len(given.pending) > 1 and not given.joint:
-        raise click.UsageError("several --pending are planned for together: add --joint")
-    is_front = option.front_measures(given.objective) is not None
-    if given.joint:
-        _refuse_jointly(given, is_front=is_front)
-    if is_front:
-        _refuse_for_front(given)
-    check_files({"-o": given.target.path, "--proof": given.proof})
-
-
-def _refuse_for_front(given: Options) -> None:
-    if given.flavors == "optimal":
-        raise click.UsageError("a front is drawn for the flavors that the scheduler assigns")
-    if given.stability or given.stable:
-        said = "stability is looked at for one plan: pareto:workloads,unstable trades for it"
-        raise click.UsageError(said)
-    if given.proof is not None or given.certify is not None:
-        raise click.UsageError("--certify and --proof are for one plan, not for a front")
-    if given.quota is not None:
-        raise click.UsageError("a front is drawn for one ask, not for --quota")
-    if given.details:
-        raise click.UsageError("--details are those of a plan, not of a front")
-
-
-def _refuse_jointly(given: Options, *, is_front: bool) -> None:
-    if not given.pending and not given.each:
-        raise click.UsageError("--joint wants to know for whom: --pending, repeated, or --all")
-    if is_front:
-        raise click.UsageError("a front is drawn for one workload, not with --joint")
+    """Refuse options that do not go together: the first pair of them is named."""
+    whom = given.pending or given.each
+    everybody = given.each and (given.pending or given.assignment)
+    is_stable = given.stability or given.stable
+    joint, front = given.joint, option.front_measures(given.objective) is not None
+    flavors, quota = given.flavors == "optimal", given.quota is not None
+    proof = {"proof": given.proof is not None, "certify": given.certify is not None}
     names = ("assignment", "details", "laws", "rules", "stability", "stable", "show_commands")
-    others = {name.replace("_", "-"): given.values[name] for name in names}
-    others |= {"proof": given.proof is not None, "certify": given.certify is not None}
-    others["flavors optimal"] = given.flavors == "optimal"
-    if asked := [name for name, is_asked in others.items() if is_asked]:
-        raise click.UsageError(f"--{asked[0]} goes not with --joint")
+    alone = {name.replace("_", "-"): given.values[name] for name in names} | proof
+    alone["flavors optimal"] = flavors
+    first = next((name for name, is_asked in alone.items() if is_asked), "")
+    trades = "pareto:workloads,unstable trades for it"
+    wrong: dict[str, object] = {
+        "--all goes neither with --pending nor with --assignment": everybody,
+        option.BOTH: given.rules and given.laws,
+        "--quota is for a queue: neither --pending nor --all goes with it": quota and whom,
+        "several --pending are planned for together: add --joint": given.pending[1:] and not joint,
+        "--joint wants to know for whom: --pending, repeated, or --all": joint and not whom,
+        "a front is drawn for one workload, not with --joint": joint and front,
+        f"--{first} goes not with --joint": joint and first,
+        "a front is drawn for the flavors that the scheduler assigns": front and flavors,
+        f"stability is looked at for one plan: {trades}": front and is_stable,
+        "--certify and --proof are for one plan, not for a front": front and any(proof.values()),
+        "a front is drawn for one ask, not for --quota": front and quota,
+        "--details are those of a plan, not of a front": front and given.details,
+    }
+    option.refuse(wrong)
+    check_files({"-o": given.target.path, "--proof": given.proof})
 
 
 def _plan_together(given: Options, state: AnyState, costs: Mapping[str, int] | None) -> int:

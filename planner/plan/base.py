@@ -17,6 +17,7 @@ from typing import (
     Protocol,
     Self,
     TypeVar,
+    Union,
     get_args,
 )
 
@@ -24,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_v
 
 from planner.errors import UnsupportedError
 from planner.plan.label import Label
-from planner.scheduler import page
+from planner.scheduler import page, schedulers
 from planner.state.base import with_bounded_errors
 
 if TYPE_CHECKING:
@@ -47,9 +48,18 @@ class Record(BaseModel):
         ser_json_inf_nan="strings",
     )
 
+    of_schedulers: ClassVar[str] = ""
+    """The attribute of schedulers that has their own records of this kind."""
+
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
-        """Bound how many errors are collected where a plan is read."""
+        """Bound how many errors are collected where a plan is read.
+
+        What each scheduler has a record of its own for is read and written as one of those.
+        """
+        if own := vars(cls).get("of_schedulers"):
+            known = tuple(found for one in schedulers() if (found := getattr(one, own)))
+            return handler.generate_schema(Union[known])  # noqa: UP007 - as many as there are
         return with_bounded_errors(handler(source), most_keys=None)
 
 

@@ -6,10 +6,10 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Self
 
 from msgspec import Struct
-from pydantic import Field, GetCoreSchemaHandler, computed_field, model_validator
+from pydantic import Field, computed_field, model_validator
 
 from planner.plan.asked import Asked
 from planner.plan.base import Assume, Evicting, Proved, Published, Record, Status, Uncovered
@@ -233,6 +233,7 @@ class AnyPlan(Published, Evicting):
     It is a ``Plan`` of Kueue, a ``YuniKornPlan``, or one of another scheduler that is registered.
     """
 
+    of_schedulers: ClassVar[str] = "plan"
     scheduler: str
     rules: str
     algorithm: str
@@ -302,14 +303,6 @@ class AnyPlan(Published, Evicting):
         if self.algorithm != "optimum" and self.greedy is not None:
             raise ValueError("a greedy plan has no greedy plan beside it")
         return self
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
-        """Read and write ``AnyPlan`` as the plan of one of the registered schedulers."""
-        if cls is AnyPlan:
-            known = tuple(one.plan for one in schedulers() if one.plan)
-            return handler.generate_schema(Union[known])  # noqa: UP007 - as many as there are
-        return super().__get_pydantic_core_schema__(source, handler)
 
 
 def names_of(*plans: AnyPlan) -> dict[str, str]:

@@ -7,14 +7,11 @@ by its key.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, Union
-
-from pydantic import GetCoreSchemaHandler
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
 from planner.laws import Law
 from planner.plan import Assume, Covered, Proved, Published, Record, Status, Uncovered
 from planner.plan.label import Label
-from planner.scheduler import schedulers
 
 Question = Literal["why-this-victim", "why-not-that-one", "why-nothing", "why-this-plan"]
 
@@ -171,6 +168,7 @@ class CommonExplanation(Published, Covered):
     ``notes`` are what `planner solve` warns of for it.
     """
 
+    of_schedulers: ClassVar[str] = "explanation"
     question: Annotated[Question, Label()]
     answer: Annotated[str, Label(role="text")]
     preemptor: Annotated[str, Label()]
@@ -199,14 +197,6 @@ class CommonExplanation(Published, Covered):
         def preemptor_queue(self) -> str:
             """The queue that the preemptor waits in."""
             ...
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
-        """Read and write ``CommonExplanation`` as that of one of the registered schedulers."""
-        if cls is CommonExplanation:
-            known = tuple(one.explanation for one in schedulers() if one.explanation)
-            return handler.generate_schema(Union[known])  # noqa: UP007 - as many as there are
-        return super().__get_pydantic_core_schema__(source, handler)
 
     @property
     def preemptor_name(self) -> str:
