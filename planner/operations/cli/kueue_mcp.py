@@ -127,13 +127,15 @@ class _Service:
         only = ToolAnnotations(read_only_hint=True, open_world_hint=not self.roots)
         tools = []
         for name, tool in TOOLS.items():
-            schema = tool.asked.model_json_schema()
+            schema = tool.model_json_schema()
             if self.roots:
                 said = f"What to answer from: {self._which()}. By default the first."
                 schema["properties"]["state"]["description"] = said
             else:
                 del schema["properties"]["state"]
-            said = f"{tool.summary} Structured content: the schema {tool.schema!r} of the planner."
+            said = (
+                f"{tool.summary} Structured content: the schema {tool.published!r} of the planner."
+            )
             tools.append(Tool(name=name, description=said, input_schema=schema, annotations=only))
         return ListToolsResult(tools=tools)
 

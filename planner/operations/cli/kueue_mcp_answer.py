@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 from pydantic import Field
 
@@ -36,118 +36,113 @@ WIDTH: Final = 100
 Code = Annotated[str, Field(max_length=20)]
 
 
-class Asked(Bounded):
-    """The arguments of a tool: they name no file but the state."""
+class Tool(Bounded):
+    """The arguments of a tool, which name no file but the state, and how it answers.
 
+    ``published`` is the schema of its answers.
+    """
+
+    summary: ClassVar[str]
+    published: ClassVar[str]
     state: str | None = Field(default=None, pattern=TEXT, max_length=4096)
 
-
-class AskedWho(Asked, Who):
-    """As `Asked`, and for whom to plan, under which objective."""
-
-
-class AskedWhy(Asked, Why):
-    """As `AskedWho`, and about which workload to ask."""
+    def answer(self, state: AnyState, seconds: float) -> Answer:
+        """Answer from a state, within some seconds."""
+        raise NotImplementedError
 
 
-class AskedWhatIf(AskedWho):
-    """What to change."""
+class PendingWorkloads(Tool):
+    """The arguments of ``pending_workloads``."""
 
+    summary = (
+        "Who waits, by the keys that other tools take, which objectives there are, and what can be "
+        "set in a what-if."
+    )
+    published = "settings"
+
+    def answer(self, state: AnyState, seconds: float) -> Answer:  # noqa: ARG002 - it plans nothing
+        """Say who waits, and what can be set."""
+        from planner.commands.whatif.edit import settings
+        from planner.objective.profiles import PROFILES
+
+        summaries = {profile.name: profile.summary for profile in PROFILES.values()}
+        return settings(state, state.pending, summaries)
+
+
+class Plan(Tool, Who):
+    """The arguments of ``plan``."""
+
+    summary = (
+        "Whom Kueue or YuniKorn would preempt for a pending workload, and the least disruptive "
+        "set of victims that its rules permit, proved."
+    )
+    published = "plan"
+
+    def answer(self, state: AnyState, seconds: float) -> Answer:
+        """Plan for a workload."""
+        from planner.cli.solve import within
+
+        who = (self.pending, self.objective)
+        return within(planner.solve(state, *who, time_limit=seconds, stability=None))
+
+
+class Explain(Tool, Why):
+    """The arguments of ``explain``."""
+
+    summary = (
+        "Why a pending workload waits or these victims must go, why another one need not, or why "
+        "no preemption helps."
+    )
+    published = "explanation"
+
+    def answer(self, state: AnyState, seconds: float) -> Answer:
+        """Explain the plan for a workload."""
+        who = (self.pending, self.victim, self.objective)
+        return planner.explain(state, *who, time_limit=seconds)
+
+
+class WhatIf(Tool, Who):
+    """The arguments of ``whatif``."""
+
+    summary = "What edits of quota, policies or priorities change for a pending workload."
+    published = "whatif"
     edits: tuple[Edit, ...] = Field(
         max_length=MOST_EDITS,
         description="Edits such as clusterqueue/team-a.preemption.reclaimWithinCohort=Any; "
         "pending_workloads lists what can be set.",
     )
 
+    def answer(self, state: AnyState, seconds: float) -> Answer:
+        """Compare two plans."""
+        half = seconds / 2
+        return planner.whatif(state, self.edits, self.pending, self.objective, time_limit=half)
 
-class AskedLint(Asked):
-    """What to leave out."""
 
+class Lint(Tool):
+    """The arguments of ``lint``."""
+
+    summary = "What the configuration makes possible, impossible or pointless in preemption."
+    published = "lint"
     ignore: tuple[Code, ...] = Field(
         default=(), max_length=100, description="Codes of findings to ignore, such as KL-02."
     )
 
-
-class Tool(NamedTuple):
-    """A tool: what it answers, its arguments, its published schema, and the function itself.
-
-    The function takes a state, the arguments, and the seconds that it may take.
-    """
-
-    summary: str
-    asked: type[Asked]
-    schema: str
-    answer: Callable[[AnyState, Any, float], Answer]
+    def answer(self, state: AnyState, seconds: float) -> Answer:  # noqa: ARG002 - it plans nothing
+        """Look at the configuration."""
+        return lint(state, self.ignore)
 
 
-def _pending(state: AnyState, _: Asked, __: float) -> Answer:
-    from planner.commands.whatif.edit import settings
-    from planner.objective.profiles import PROFILES
-
-    summaries = {profile.name: profile.summary for profile in PROFILES.values()}
-    return settings(state, state.pending, summaries)
-
-
-def _plan(state: AnyState, asked: AskedWho, seconds: float) -> Answer:
-    from planner.cli.solve import within
-
-    who = (asked.pending, asked.objective)
-    return within(planner.solve(state, *who, time_limit=seconds, stability=None))
-
-
-def _explain(state: AnyState, asked: AskedWhy, seconds: float) -> Answer:
-    who = (asked.pending, asked.victim, asked.objective)
-    return planner.explain(state, *who, time_limit=seconds)
-
-
-def _whatif(state: AnyState, asked: AskedWhatIf, seconds: float) -> Answer:
-    half = seconds / 2  # of the two plans
-    return planner.whatif(state, asked.edits, asked.pending, asked.objective, time_limit=half)
-
-
-def _lint(state: AnyState, asked: AskedLint, _: float) -> Answer:
-    return lint(state, asked.ignore)
-
-
-TOOLS: Final[Mapping[str, Tool]] = {
-    "pending_workloads": Tool(
-        "Who waits, by the keys that other tools take, which objectives there are, and what can be "
-        "set in a what-if.",
-        Asked,
-        "settings",
-        _pending,
-    ),
-    "plan": Tool(
-        "Whom Kueue or YuniKorn would preempt for a pending workload, and the least disruptive "
-        "set of victims that its rules permit, proved.",
-        AskedWho,
-        "plan",
-        _plan,
-    ),
-    "explain": Tool(
-        "Why a pending workload waits or these victims must go, why another one need not, or why "
-        "no preemption helps.",
-        AskedWhy,
-        "explanation",
-        _explain,
-    ),
-    "whatif": Tool(
-        "What edits of quota, policies or priorities change for a pending workload.",
-        AskedWhatIf,
-        "whatif",
-        _whatif,
-    ),
-    "lint": Tool(
-        "What the configuration makes possible, impossible or pointless in preemption.",
-        AskedLint,
-        "lint",
-        _lint,
-    ),
+TOOLS: Final[Mapping[str, type[Tool]]] = {
+    "pending_workloads": PendingWorkloads,
+    "plan": Plan,
+    "explain": Explain,
+    "whatif": WhatIf,
+    "lint": Lint,
 }
 """The tools by name."""
 
 
-def asked(name: str, arguments: Mapping[str, Any]) -> Asked:
+def asked(name: str, arguments: Mapping[str, Any]) -> Tool:
     """Return the arguments of a call, checked.
 
     Raises an InputError if there is no such tool, or an argument cannot be used.
@@ -156,7 +151,7 @@ def asked(name: str, arguments: Mapping[str, Any]) -> Asked:
         close = closest(name, list(TOOLS))
         hint = f'did you mean "{close}"?' if close else ""
         raise SchemaError("tool", f"there is no tool {name!r}", ", ".join(TOOLS), hint)
-    return checked(TOOLS[name].asked, arguments, name, (), "the arguments")
+    return checked(TOOLS[name], arguments, name, (), "the arguments")
 
 
 def answered(call: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,10 +163,10 @@ def answered(call: Mapping[str, Any]) -> dict[str, Any]:
     from planner.report.style import dump
     from planner.report.whatif import render_settings
 
-    tool, arguments = TOOLS[call["tool"]], asked(call["tool"], call["arguments"])
+    tool = asked(call["tool"], call["arguments"])
     state, notes = _read(call)
-    answer: Any = tool.answer(state, arguments, call["seconds"] * FOR_THE_PLAN)
-    write = render_settings if tool.answer is _pending else render
+    answer: Any = tool.answer(state, call["seconds"] * FOR_THE_PLAN)
+    write = render_settings if isinstance(tool, PendingWorkloads) else render
     text = write(answer, "table", width=WIDTH, color=False)
     said = "".join(f"note: {note}\n" for note in notes)
     return {"text": said + text, "structured": json.loads(dump(answer))}

@@ -201,6 +201,12 @@ def lint(state: AnyState, ignore: Sequence[str] = (), baseline: Lint | None = No
     looked = scheduler_of(state).found_in(looks(), "lint")(state)
     missing = covering(state).everything()
     annotated = {name: _codes(text) for name, text in looked.annotated.items()}
+    strange = {name: [one for one in some if one not in KINDS] for name, some in annotated.items()}
+    unknown_codes = (
+        f"{name}: {IGNORE}: no code of a finding: {', '.join(map(shown, some))}"
+        for name, some in strange.items()
+        if some
+    )
     findings, ignored = _sorted(looked.findings, ignore, annotated, baseline)
     return Lint(
         scheduler=state.scheduler,
@@ -208,7 +214,7 @@ def lint(state: AnyState, ignore: Sequence[str] = (), baseline: Lint | None = No
         findings=findings,
         ignored=ignored,
         coverage=tuple(one for one in missing if one.feature not in looked.sees_to),
-        notes=(*state.notes, *looked.notes, *_unknown_codes(annotated)),
+        notes=(*state.notes, *looked.notes, *unknown_codes),
     )
 
 
@@ -253,14 +259,6 @@ def _sorted(
 
 def _codes(text: str) -> tuple[str, ...]:
     return tuple(code.strip() for code in text.split(",") if code.strip())
-
-
-def _unknown_codes(annotated: Mapping[str, Collection[str]]) -> Iterator[str]:
-    """Yield a note for each annotation that names something else than codes."""
-    for name, codes in annotated.items():
-        strange = ", ".join(shown(code) for code in codes if code not in KINDS)
-        if strange:
-            yield f"{name}: {IGNORE}: no code of a finding: {strange}"
 
 
 _STRANGE: Final = re.compile(r"[^A-Za-z0-9.-]+")

@@ -79,16 +79,13 @@ def _location(name: str, places: Places, state: str) -> Object:
     location: Object = {"logicalLocations": [{"fullyQualifiedName": name, "kind": "resource"}]}
     file, *line = places.get(name, (state,))
     if file:
-        physical: Object = {"artifactLocation": {"uri": _uri(file)}}
+        path = PurePath(file)
+        uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+        physical: Object = {"artifactLocation": {"uri": uri}}
         if line:
             physical["region"] = {"startLine": line[0]}
         location["physicalLocation"] = physical
     return location
-
-
-def _uri(file: str) -> str:
-    path = PurePath(file)
-    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
 
 
 def _suppressed(one: Finding) -> Object:

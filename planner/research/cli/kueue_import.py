@@ -19,7 +19,7 @@ from planner.research.cli.generate import MadeState, MadeTarget, made_output
 
 if TYPE_CHECKING:
     from planner.research.import_ import Outline
-    from planner.research.import_.knobs import Knobs
+    from planner.research.import_.kueue_knobs import Knobs
     from planner.research.import_.traces import Sampling, Trace
 
 _EITHER: Final = ("Never", "LowerPriority")
@@ -171,7 +171,7 @@ def command(given: Options) -> int:
     """
     from planner.dump.kueue import Policies
     from planner.research.import_ import read_outline
-    from planner.research.import_.knobs import Knobs
+    from planner.research.import_.kueue_knobs import Knobs
 
     at = tuple(dict.fromkeys(int(one.timestamp()) for one in given.at))  # no second twice
     several = (len(at) or given.instants) > 1

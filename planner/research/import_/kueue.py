@@ -29,7 +29,7 @@ from planner.dump import rfc3339
 from planner.dump.kueue import Quota
 from planner.errors import InputError
 from planner.objective.annotation import DEFAULT_RESTART_S, PREFIX
-from planner.research.import_.knobs import Knobs
+from planner.research.import_.kueue_knobs import Knobs
 from planner.research.import_.sample import Outline, Running, following, sampled
 from planner.research.import_.traces import (
     GPU,

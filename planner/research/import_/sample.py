@@ -17,7 +17,7 @@ from typing import Final
 from msgspec import Struct
 
 from planner.errors import InputError
-from planner.research.import_.knobs import Knobs
+from planner.research.import_.kueue_knobs import Knobs
 from planner.research.import_.traces import Job, OnBad, Trace, draw, usable
 
 MOST_QUEUES: Final = 1000

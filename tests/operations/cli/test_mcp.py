@@ -70,7 +70,7 @@ def test_every_tool_answers_by_its_schema_and_as_the_command_does() -> None:
         assert {one.name for one in tools} == set(TOOLS)
         assert all(one.annotations and one.annotations.read_only_hint for one in tools)
         for one in tools:
-            assert TOOLS[one.name].schema in (one.description or "")
+            assert TOOLS[one.name].published in (one.description or "")
             assert set(CALLS[one.name]) <= set(one.input_schema["properties"])
         return {one: await said(client, one, **CALLS[one]) for one in CALLS}
 
@@ -78,7 +78,7 @@ def test_every_tool_answers_by_its_schema_and_as_the_command_does() -> None:
     answers = session(ask, QUICKSTART)
     for tool, (wrong, text, value) in answers.items():
         assert not wrong, text
-        validator(TOOLS[tool].schema).validate(value)
+        validator(TOOLS[tool].published).validate(value)
     _, text, plan = answers["plan"]
     printed = json.loads(call("solve", QUICKSTART, "--format", "json").stdout)
     for value in (plan, printed):
@@ -234,10 +234,10 @@ def test_the_guide_has_the_tools_and_a_configuration_that_works(tmp_path: Path) 
     page = GUIDE.read_text()
     rows = re.findall(r"^\| `(\w+)` \| ([^|]*)\| `(\w+)`", page, re.MULTILINE)
     assert {name: schema for name, _, schema in rows} == {
-        name: tool.schema for name, tool in TOOLS.items()
+        name: tool.published for name, tool in TOOLS.items()
     }
     for name, arguments, _ in rows:
-        fields = set(TOOLS[name].asked.model_fields) - {"state"}
+        fields = set(TOOLS[name].model_fields) - {"state"}
         assert set(re.findall(r"`(\w+)`", arguments)) == fields
     (block,) = blocks(GUIDE, "json")
     server = json.loads(block.content)["mcpServers"]["preemption-planner"]

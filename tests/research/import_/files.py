@@ -9,8 +9,8 @@ import pytest
 
 from planner.quantity import parse_quantity, to_units
 from planner.research.import_ import Openb, Philly, read_nodes, read_outline
-from planner.research.import_.knobs import Knobs
 from planner.research.import_.kueue import import_states, instants_of
+from planner.research.import_.kueue_knobs import Knobs
 from tests.conftest import ROOT, recorded_root
 
 Object = dict[str, Any]

@@ -11,8 +11,8 @@ from planner.commands.audit import Case
 from planner.commands.audit.record import Audit, FindingCode, Judgement, Summary
 from planner.commands.compare.confidence import mean, share
 from planner.research.import_ import Philly, read_outline
-from planner.research.import_.knobs import Knobs
 from planner.research.import_.kueue import import_states
+from planner.research.import_.kueue_knobs import Knobs
 from planner.research.import_.sample import sampled
 from planner.research.import_.traces import Job, usable
 from tests.research.import_.files import SMALL, held, openb, pending_of, real

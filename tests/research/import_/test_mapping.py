@@ -11,7 +11,7 @@ import pytest
 
 from planner.errors import InputError
 from planner.research.import_ import Openb, Philly, read_outline, read_shapes, sample
-from planner.research.import_.knobs import Knobs
+from planner.research.import_.kueue_knobs import Knobs
 from planner.research.import_.sample import Running, sampled
 from planner.research.import_.traces import (
     GPU,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from planner.errors import InputError, SchemaError
 from planner.reader import read_objects
 from planner.research.import_ import Openb, Philly, read_nodes, read_outline
-from planner.research.import_.knobs import Knobs
+from planner.research.import_.kueue_knobs import Knobs
 from planner.research.import_.sample import Outline, sampled
 from planner.research.import_.traces import MAX_LINE, usable
 from tests.conftest import TEST_ALL

@@ -12,8 +12,8 @@ from planner.dump.kueue import Policies
 from planner.errors import InputError
 from planner.reader import Ignored, read_objects
 from planner.research.import_ import Philly
-from planner.research.import_.knobs import Knobs
 from planner.research.import_.kueue import import_states
+from planner.research.import_.kueue_knobs import Knobs
 from planner.research.import_.sample import Outline, read_outline
 from planner.research.import_.traces import EPOCH, GPU
 from planner.state import parse_time
