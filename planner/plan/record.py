@@ -131,7 +131,7 @@ class Certificate(Record):
     caps: tuple[Cap, ...] = ()
     dropped: tuple[Cap, ...] = ()
     trees: tuple[Tree, ...] = ()
-    trees_omitted: int = 0
+    trees_omitted: Annotated[int, Field(ge=0)] = 0
     ties: Proof | None = None
     last_resort: Proof | None = None
     claimed: bool = False

@@ -98,7 +98,7 @@ def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> l
     Raises ``ParseError`` if the text is neither JSON nor YAML, or has too many values.
     """
     data = text.data.removeprefix(BOM)
-    _refuse_binary(data, text.where)
+    refuse_binary(data, text.where)
     budget = budget or Budget()
     listed = quick_document(data, text.where, budget) if quick else None
     if listed is not None:
@@ -160,20 +160,20 @@ def _has_actions(value: object) -> bool:
     return False
 
 
-def _refuse_binary(data: bytes, where: str) -> None:
+def refuse_binary(data: bytes, where: str, expected: str = EXPECTED) -> None:
     """Raise a `ParseError` if the bytes are no UTF-8 text, as far as their beginning shows."""
     for begins, packed, hint in _PACKED:
         if begins.match(data):
-            raise ParseError(where, f"is {packed}", f"{EXPECTED}; gzip is fine", hint)
+            raise ParseError(where, f"is {packed}", f"{expected}; gzip is fine", hint)
     if _UTF16_OR_32.match(data):
         raise ParseError(
             where,
             "is UTF-16 or UTF-32 text",
             "UTF-8 text",
-            "PowerShell's > writes UTF-16: use kubectl get ... | Out-File -Encoding utf8 FILE",
+            "PowerShell's > writes UTF-16: use ... | Out-File -Encoding utf8 FILE",
         )
     if b"\0" in data[:_LOOKED_AT]:
-        raise ParseError(where, "is binary data", f"{EXPECTED}; gzip is fine")
+        raise ParseError(where, "is binary data", f"{expected}; gzip is fine")
 
 
 def _values(data: bytes, text: Text, budget: Budget) -> tuple[list[object], bool]:

@@ -295,6 +295,44 @@ def test_what_is_no_plan(tmp_path: Path, state: Path, text: str) -> None:
     assert "expected " in error
 
 
+@pytest.mark.parametrize(
+    ("part", "with_part"),
+    [
+        ('"victims": [', '"victims": [], "victims": ['),
+        ('"claim": "ties"', '"claim": "x", "claim": "ties"'),
+        ('"podSets": [', '"pod_sets": [], "podSets": ['),
+        ('"flavor": "default"', '"flavor": "default", "says": "all is well"'),
+    ],
+)
+def test_what_readers_may_read_in_two_ways(
+    state: Path, plan: Path, part: str, with_part: str
+) -> None:
+    """Of two values of one key some take the first, others the last; a strange key is no field."""
+    text = plan.read_text("utf-8")
+    assert part in text
+    forged = plan.parent / "twice.json"
+    forged.write_text(text.replace(part, with_part, 1), "utf-8")
+    told(refused("check", state, forged))
+
+
+def test_a_list_of_plans_says_nothing_besides(state: Path, plan: Path) -> None:
+    value = json.loads(plan.read_text("utf-8"))
+    listed = write(plan.parent, {"plans": [value]}, "listed.json")
+    assert call("check", state, listed).exit_code == 0
+    told(refused("check", state, write(plan.parent, {**value, "plans": [value]}, "both.json")))
+
+
+def test_plans_are_read_as_windows_writes_them(state: Path, plan: Path) -> None:
+    """With a mark of the order of bytes, or in UTF-16, which PowerShell's > writes."""
+    text = plan.read_text("utf-8")
+    marked = plan.parent / "marked.json"
+    marked.write_text(text, "utf-8-sig")
+    assert call("check", state, marked).exit_code == 0
+    wide = plan.parent / "wide.json"
+    wide.write_text(text, "utf-16")
+    told(refused("check", state, wide))
+
+
 def test_place_of_a_wrong_field(state: Path, plan: Path) -> None:
     path = changed(plan, "certificate", "levels", 0, "value", to="many")
     result = call("check", state, path)

@@ -6,7 +6,7 @@ another plan every level is a claim that says more than that nothing is below 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Final
@@ -29,7 +29,7 @@ from planner.proof.claims import (
     level_claim,
 )
 from planner.proof.question import Open, Question, in_words
-from planner.verifier.wording import compare, judge
+from planner.verifier.wording import compare, judge, once_each
 
 NONE_LEGAL: Final = "no legal victim set exists"
 
@@ -234,8 +234,9 @@ class Facts:
         """
         expected, victims = self._caps(profile), self.positions(plan.keys)
         terms = self.table.evaluate(victims)
-        findings = []
         caps = certificate.caps
+        findings = once_each("certificate.caps", [cap.term for cap in caps], ())
+        findings += once_each("certificate.dropped", [cap.term for cap in certificate.dropped], ())
         for cap in (*caps, *certificate.dropped):
             findings += compare(f"cap of {cap.term}", cap.most, expected.get(cap.term))
         for cap in caps:
@@ -301,12 +302,18 @@ class Facts:
         return {measure_name(m): value_in(self.terms, m) for m in measures}
 
     def check_greedy(
-        self, greedy: AnyPlan, status: str, outside: Sequence[str] | None, others: Iterable[str]
+        self,
+        greedy: AnyPlan,
+        status: str,
+        outside: Sequence[str] | None,
+        others: Iterable[str],
+        left_out: Collection[str] = (),
     ) -> Verdict:
         """CT-08: compare the scheduler's own plan with its algorithm; ``others`` add faults.
 
         ``status`` is the one that follows from the algorithm, ``outside`` are the laws that its
-        victims do not keep, in words; ``None`` if that is not known.
+        victims do not keep, in words; ``None`` if that is not known. Terms ``left_out`` are not
+        judged.
         """
         findings = list(others)
         for name, stated in (("algorithm", greedy.algorithm), ("objective", greedy.objective)):
@@ -323,6 +330,6 @@ class Facts:
         if list(greedy.keys) != list(self.own):
             findings.append(f"it takes {list(greedy.keys)}, the algorithm {list(self.own)}")
         for term, value in greedy.terms.items():
-            if term in self.terms:
-                findings += compare(f"term {term}", value, self.terms[term])
+            if term not in left_out:
+                findings += compare(f"term {term}", value, self.terms.get(term))
         return judge(GREEDY, findings, f"{len(self.own)} victims, replayed")

@@ -296,8 +296,8 @@ class _Checking:
             # What added laws say of it may have been left undecided.
             added = greedy.rule_options and not greedy.by.replaces
             outside = None if added else broken(self._own_verdicts)
-            faults = self._greedy_faults(greedy)
-            yield self.facts.check_greedy(greedy, self._own_status, outside, faults)
+            own, faults = self._own_status, self._greedy_faults(greedy)
+            yield self.facts.check_greedy(greedy, own, outside, faults, self._left_out)
             yield check_facts(match(greedy), greedy)
         elif turn := list(self._turn_faults(plan)):
             yield judge(GREEDY, turn, "")

@@ -19,7 +19,7 @@ from planner.objective.profile_file import checked_costs, find_profile
 from planner.objective.profiles import PROFILES, Profile
 from planner.plan import AnyPlan, Assume, Record, Uncovered, Verdict, Verification
 from planner.plan.asked import Asked, AssignmentInput, Option
-from planner.plan.base import Told
+from planner.plan.base import Told, name_some
 from planner.plan.label import Label
 from planner.plan.proof import Step
 from planner.scheduler import scheduler_of
@@ -34,6 +34,8 @@ OTHER_STATE: Final = (
 )
 NOT_LOOKED_AT: Final = "its proof trees were not looked at: something else does not hold"
 UNTIED: Final = "it does not claim to be the first of its equals: others may be as good"
+NOT_ASKED_FOR: Final = "no claim rests on these trees, which were not looked at"
+MOST_NAMED: Final = 5
 NOT_JUDGED: Final = "nothing else was looked at: what holds of one question does not of another"
 UNCHECKED: Final = (
     *("explanation", "notes", "more_than_greedy", "greedy.explanation", "greedy.notes"),
@@ -174,6 +176,19 @@ def conclude(
         unchecked=unchecked(plan),
         notes=(*((UNTIED,) if untied else ()), *(() if sound else (NOT_LOOKED_AT,))),
     )
+
+
+def _not_asked_for(plan: AnyPlan, claims: Sequence[CheckedClaim]) -> list[str]:
+    """Return the claims of trees that are about none that was judged, or about one once more."""
+    left = [one.claim for one in claims]
+    strange = []
+    for tree in plan.certificate.trees if plan.certificate and left else ():
+        claim = tree.claim.partition(", ")[0]  # what follows says that the scheduler is asked
+        if claim in left:
+            left.remove(claim)
+        else:
+            strange.append(tree.claim)
+    return strange
 
 
 COVERAGE: Final = Law(
@@ -338,6 +353,9 @@ def check(  # noqa: PLR0913, PLR0917 - the public signature
     digest = plan.certificate.digest if plan.certificate else ""
     if digest not in {"", state.digest}:
         found = found.model_copy(update={"notes": (OTHER_STATE, *found.notes)})
+    if strange := _not_asked_for(plan, found.claims):
+        notes = (*found.notes, f"{NOT_ASKED_FOR}: {name_some(strange, MOST_NAMED)}")
+        found = found.model_copy(update={"notes": notes})
     facts = uncovered(covering(state), plan)
     false = (*check_coverage(plan, facts), *check_claims(plan, found.verdicts))
     if not false:

@@ -7,9 +7,9 @@ flavor-resources of the preemption search).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
-from pydantic import AliasChoices, Field, ValidationError
+from pydantic import AliasChoices, ConfigDict, Field, ValidationError
 
 from planner.errors import LookupFailed, SchemaError, did_you_mean
 from planner.quota.kueue.preemptor import replaced_by
@@ -21,6 +21,7 @@ from planner.state.kueue import State
 
 Mode = Literal["NoFit", "Preempt", "Fit"]
 _LONGEST: Final = 60
+_SAID: Final = {"missing": "is missing", "extra_forbidden": "there is no such key"}
 _FORMS: Final = (
     'what a plan has as "assignment", or {"PODSET": {"RESOURCE": {"flavor": "NAME"}, ...}, ...}'
 )
@@ -28,14 +29,20 @@ MODES: tuple[Mode, ...] = ("NoFit", "Preempt", "Fit")
 """From worst to best."""
 
 
-class FlavorChoice(Schema):
+class _Given(Schema):
+    """A piece of an assignment: what has no field is refused, for it would change nothing."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+
+class FlavorChoice(_Given):
     """The flavor of one resource, and whether it fits there or needs preemption."""
 
     flavor: str
     mode: Mode = "Preempt"
 
 
-class PodSetFlavors(Schema):
+class PodSetFlavors(_Given):
     """The flavors of one podset; ``count`` may be reduced by partial admission."""
 
     name: str
@@ -43,7 +50,7 @@ class PodSetFlavors(Schema):
     flavors: dict[str, FlavorChoice] = {}
 
 
-class Assignment(Schema):
+class Assignment(_Given):
     """The flavors of all podsets; ``borrowing`` is the height of the subtree borrowed from."""
 
     mode: Mode
@@ -87,8 +94,7 @@ def parse_assignment(value: object, where: str = "assignment") -> Assignment:
         steps = [str(step) for step in first["loc"]]
         if whole is not value:  # podSets, the place of the podset, its flavors, and the rest
             steps[:3] = [str(list(value)[int(steps[1])])]
-        missing = first["type"] == "missing"
-        found = "is missing" if missing else f"{repr(first['input'])[:_LONGEST]} cannot be used"
+        found = _SAID.get(first["type"]) or f"{repr(first['input'])[:_LONGEST]} cannot be used"
         raise SchemaError(f"{where}: {'.'.join(steps)}", found, _FORMS) from None
 
 

@@ -20,7 +20,7 @@ from planner.objective.profiles import (
 from planner.plan import AnyPlan, Verdict
 from planner.plan.kueue import JointPlan, Plan
 from planner.quantity import format_units
-from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Quota, Shares, Usage
+from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, Shares, Usage
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.setting import Setting
 from planner.verifier.kueue_topology import around_faults
@@ -88,11 +88,8 @@ def check_facts(case: Case, plan: Plan) -> Verdict:
 
 def _demand_faults(setting: Setting, plan: Plan) -> Iterator[str]:
     snapshot = setting.snapshot
-    stated = {FlavorResource(demand.flavor, demand.resource) for demand in plan.demand}
-    # A plan need not state its demand, but if it does, the demand has to be complete.
-    for fr in setting.request if plan.demand else ():
-        if snapshot.tree.frs[fr] not in stated:
-            yield f"the demand leaves out {snapshot.tree.frs[fr]}"
+    stated = [FlavorResource(demand.flavor, demand.resource) for demand in plan.demand]
+    yield from once_each("the demand", stated, [snapshot.tree.frs[fr] for fr in setting.request])
     for i, demand in enumerate(plan.demand):
         name = FlavorResource(demand.flavor, demand.resource)
         known = snapshot.fr_index.get(name)
@@ -120,6 +117,9 @@ def _share_faults(case: Case, plan: Plan) -> Iterator[str]:
     searched = case.setting.searched
     counted = _with_request(case, snapshot.usage, searched)
     after = _with_request(case, case.removal.usage, searched)
+    told = [f"{stated.kind} {stated.name}" for stated in plan.shares]
+    below = (node for node in _touched(case) if tree.nodes[node].parent != NO_PARENT)
+    yield from once_each("shares", told, [_name(tree.nodes[node]) for node in below])
     for stated in plan.shares:
         name = f"{stated.kind} {stated.name}"
         node = nodes.get((stated.name, stated.kind == "ClusterQueue"))
@@ -140,8 +140,10 @@ def _tree_faults(case: Case, plan: Plan) -> Iterator[str]:
     """Compare the tree: quotas, limits, usage today, and usage with the request, victims gone."""
     nodes, before, tree = _nodes(case), case.snapshot.usage, case.snapshot.tree
     after = _with_request(case, case.removal.usage, case.setting.request)
-    queues = {case.setting.queue, *(victim.queue for victim in case.victims)}
-    touched = {node for queue in queues for node in tree.path(queue)}
+    touched = _touched(case)
+    told = [f"{one.kind} {one.name}" for one in plan.tree]
+    yield from once_each("the tree", told, [_name(tree.nodes[node]) for node in touched])
+    asked = [tree.frs[fr] for fr in case.setting.request]
     listed = Counter(one.parent for one in plan.tree)
     for stated in plan.tree:
         name = f"{stated.kind} {stated.name}"
@@ -155,6 +157,8 @@ def _tree_faults(case: Case, plan: Plan) -> Iterator[str]:
         yield from compare(f"touched of {name}", stated.touched, node in touched)
         hidden = 0 if tree.nodes[node].is_queue else len(tree.children[node]) - listed[stated.name]
         yield from compare(f"hidden of {name}", stated.hidden, hidden)
+        used = [FlavorResource(use.flavor, use.resource) for use in stated.uses]
+        yield from once_each(f"uses of {name}", used, asked)
         for use in stated.uses:
             fr = case.snapshot.fr_or_none(use.flavor, use.resource)
             where = f"{FlavorResource(use.flavor, use.resource)} of {name}"
@@ -178,6 +182,17 @@ def _nodes(case: Case) -> dict[tuple[str, bool], int]:
     nodes = case.snapshot.tree.nodes
     # A ClusterQueue and a cohort may have the same name.
     return {(node.name, node.is_queue): index for index, node in enumerate(nodes)}
+
+
+def _name(node: Node) -> str:
+    """Return the kind and the name of a node, as a plan has them."""
+    return f"{'ClusterQueue' if node.is_queue else 'Cohort'} {node.name}"
+
+
+def _touched(case: Case) -> dict[int, None]:
+    """Return the nodes that the preemptor or a victim has its quota at or below, each once."""
+    queues = [case.setting.queue, *(victim.queue for victim in case.victims)]
+    return dict.fromkeys(node for queue in queues for node in case.snapshot.tree.path(queue))
 
 
 def _with_request(case: Case, usage: Usage, request: Mapping[int, int]) -> Usage:

@@ -164,10 +164,8 @@ def _room_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
     for victim in case.victims:
         if is_on(victim, node):
             after = plus(after, case.cluster.given_back(victim.allocation, ask))
-    stated = {row.resource for row in plan.room}
-    for t in ask.resource if plan.room else ():
-        if t not in stated:
-            yield f"the room on {node.node_id} leaves out {t}"
+    stated = [row.resource for row in plan.room]
+    yield from once_each(f"the room on {node.node_id}", stated, ask.resource)
     for row in plan.room:
         t, what = row.resource, f"{row.resource} on {node.node_id}"
         yield from compare(f"asked {what}", row.asked, wanted.get(t, 0))
@@ -176,7 +174,19 @@ def _room_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
 
 
 def _queue_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:
-    """Compare limits and usage of queues, now and with the victims gone and the ask placed."""
+    """Compare limits and usage of queues, now and with the victims gone and the ask placed.
+
+    Those of the ask and of victims are listed, with all above them, in what is asked or guaranteed.
+    """
+    leaves = [case.asking.leaf, *(victim.queue for victim in case.victims)]
+    touched = {queue.path: queue for leaf in leaves for queue in leaf.lineage}
+    held = [
+        f"{t} of queue {path}"
+        for path, queue in touched.items()
+        for t in {*case.asking.ask.resource, *(queue.guaranteed or {})}
+    ]
+    told = [f"{row.resource} of queue {row.queue}" for row in plan.queues]
+    yield from once_each("queues", told, sorted(held))
     for row in plan.queues:
         queue, t = case.cluster.tree.by_path.get(row.queue), row.resource
         if queue is None:

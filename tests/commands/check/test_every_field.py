@@ -50,14 +50,18 @@ def places(value: object, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def others(value: Any) -> tuple[Any, ...]:
-    """Return other values of a kind, and none with less in it."""
+    """Return other values of a kind, and none with less in it: of a list the first twice."""
     if value is None:
         return OF_NOTHING
     if isinstance(value, bool):
         return (not value,)
     if isinstance(value, int | float):
         return value + 1, value - 1, -value
-    return (f"{value}x", value[1:] or "x") if isinstance(value, str) else ()
+    if isinstance(value, dict):
+        return ({**value, "further": 1},)
+    if isinstance(value, list):
+        return ([*value, value[0]],) if value else ()
+    return f"{value}x", value[1:] or "x"
 
 
 def forged(plan: AnyPlan, most: int, chance: random.Random) -> Iterator[tuple[str, AnyPlan]]:
@@ -66,7 +70,7 @@ def forged(plan: AnyPlan, most: int, chance: random.Random) -> Iterator[tuple[st
     every = [(path, other) for path, value in places(file) for other in others(value)]
     chance.shuffle(every)
     for path, other in every:
-        if path[:2] == ("certificate", "trees"):
+        if not path or path[:2] == ("certificate", "trees"):
             continue
         if not most:
             return

@@ -164,6 +164,56 @@ def test_usage_of_victims_is_all_of_it_once(made: Made) -> None:
         assert any("victims[0].usage of " in one.detail for one in found.verdicts)
 
 
+@pytest.mark.parametrize(
+    ("made", "path"),
+    [
+        (kueue, ("demand",)),
+        (kueue, ("tree",)),
+        (kueue, ("tree", 0, "uses")),
+        (outside, ("shares",)),
+        (outside, ("greedy", "tree")),
+        (yunikorn, ("room",)),
+        (yunikorn, ("queues",)),
+        (yunikorn, ("greedy", "queues")),
+    ],
+)
+def test_what_is_listed_is_all_of_it_once_or_nothing(made: Made, path: Path) -> None:
+    """A list without the tight resource, or the full queue, would show that all is well."""
+    state, plan = made()
+    rows: Any = as_file(plan)
+    for step in path:
+        rows = rows[step]
+    assert len(rows) > 1
+    for forged in (rows[1:], rows[:-1], [*rows, rows[0]]):
+        assert refused(planner.check(state, changed(plan, path, forged))) == {"CT-05"}
+    assert planner.check(state, changed(plan, path, [])).accepted
+
+
+@pytest.mark.parametrize("term", ["further", "unstable"])
+def test_no_term_is_made_up_for_the_own_plan(term: str) -> None:
+    """The core of YuniKorn does not let victims preempt: nothing says how many would."""
+    state, plan = yunikorn()
+    forged = changed(plan, ("greedy", "terms", term), 7)
+    assert refused(planner.check(state, forged)) == {"CT-08"}
+
+
+def test_no_cap_is_named_twice() -> None:
+    state, plan = kueue()
+    caps = as_file(plan)["certificate"]["caps"]
+    forged = changed(plan, ("certificate", "caps"), [*caps, caps[0]])
+    assert refused(planner.check(state, forged)) == {"CT-06"}
+
+
+def test_trees_that_no_claim_rests_on_are_named() -> None:
+    """They are not walked, and so may say anything: of another claim, or of one once more."""
+    state, plan = kueue()
+    trees = as_file(plan)["certificate"]["trees"]
+    others: list[Json] = [{"claim": name, "steps": []} for name in ("infeasible", "workloads")]
+    found = planner.check(state, changed(plan, ("certificate", "trees"), [*others, *trees]))
+    assert found.accepted
+    told(found.notes)
+
+
 def test_the_words_for_a_tree_are_what_follows_from_it() -> None:
     state, plan = kueue()
     levels = as_file(plan)["certificate"]["levels"]

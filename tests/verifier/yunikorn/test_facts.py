@@ -85,6 +85,8 @@ QUEUES = (
     QueueUse(queue="root.low", resource="gpu", guaranteed=1, max=8, before=3, after=0),
     QueueUse(queue="root.low", resource="vcore", guaranteed=None, max=None, before=2000, after=0),
     QueueUse(queue="root.high", resource="gpu", guaranteed=4, max=None, before=0, after=2),
+    QueueUse(queue="root", resource="vcore", guaranteed=None, max=4000, before=2000, after=1000),
+    QueueUse(queue="root.high", resource="vcore", guaranteed=None, max=None, before=0, after=1000),
 )
 
 
@@ -215,6 +217,9 @@ def test_an_honest_plan_is_accepted() -> None:
         (with_queue(2, max=0), "CT-05"),
         (with_queue(3, after=1), "CT-05"),
         (with_queue(3, queue="root.nonesuch"), "CT-05"),
+        (changed(queues=QUEUES[:-1]), "CT-05"),
+        (changed(queues=(*QUEUES, QUEUES[0])), "CT-05"),
+        (changed(room=(*ROOM, ROOM[0])), "CT-05"),
     ],
 )
 def test_a_forged_claim_is_refused(plan: YuniKornPlan, law: str) -> None:
