@@ -8,24 +8,17 @@ from typing import Final
 
 from planner.dump.kueue import Policies
 from planner.errors import InputError
-from planner.research.import_.traces import Sampling
+from planner.research.import_.sample import SampleKnobs
 
 MOST_FOLLOWED_S: Final = 366 * 86_400
 
 
 @dataclass(frozen=True)
-class Knobs:
-    """Everything about a state but the trace itself and the instant.
+class Knobs(SampleKnobs):
+    """Everything about a state but the trace itself and the instant, beside what is drawn of it.
 
     Attributes
     ----------
-    seed
-        The seed of every draw.
-    workloads
-        How many workloads hold quota, at most.
-    sampling
-        ``running`` or ``drawn``, see `planner.research.import_.sample.sampled`; by default the
-        usual sampling of the trace.
     factor
         Bounds of the factor that is drawn for each ClusterQueue: its usage times the factor is
         its nominal quota, before the rest of the cluster is shared out.
@@ -45,14 +38,8 @@ class Knobs:
         The GPUs and the priorities that a preemptor may have: one of each is drawn.
     preemptors
         How many pending workloads there are.
-    follow_s
-        For how many seconds after the instant jobs arrive; running workloads then say how long
-        they run, too. 0: no job arrives.
     """
 
-    seed: int = 0
-    workloads: int = 1000
-    sampling: Sampling | None = None
     factor: tuple[float, float] = (0.55, 1.15)
     utilisation: float = 1.0
     borrowing_limited: float = 0.5
@@ -64,7 +51,6 @@ class Knobs:
     gangs: tuple[int, ...] = (8, 16, 32, 64, 128, 512)
     preemptor_priorities: tuple[int, ...] = (100, 200, 1000)
     preemptors: int = 1
-    follow_s: int = 0
 
     def __post_init__(self) -> None:
         """Refuse values with which no state can be made, with an InputError."""

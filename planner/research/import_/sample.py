@@ -17,8 +17,7 @@ from typing import Final
 from msgspec import Struct
 
 from planner.errors import InputError
-from planner.research.import_.kueue_knobs import Knobs
-from planner.research.import_.traces import Job, OnBad, Trace, draw, usable
+from planner.research.import_.traces import Job, OnBad, Sampling, Trace, draw, usable
 
 MOST_QUEUES: Final = 1000
 MOST_AT_ONCE: Final = 200_000
@@ -30,6 +29,29 @@ class Running(Struct, frozen=True):
 
     job: Job
     elapsed: int
+
+
+@dataclass(frozen=True)
+class SampleKnobs:
+    """Which jobs of a trace are drawn.
+
+    Attributes
+    ----------
+    seed
+        The seed of every draw.
+    workloads
+        How many workloads hold quota, at most.
+    sampling
+        ``running`` or ``drawn``, see `sampled`; by default the usual sampling of the trace.
+    follow_s
+        For how many seconds after the instant jobs arrive; running workloads then say how long
+        they run, too. 0: no job arrives.
+    """
+
+    seed: int = 0
+    workloads: int = 1000
+    sampling: Sampling | None = None
+    follow_s: int = 0
 
 
 @dataclass(slots=True)
@@ -103,7 +125,7 @@ def jobs_again(trace: Trace, path: str) -> Iterator[Job]:
 
 
 def sampled(
-    trace: Trace, path: str, instants: Sequence[int], knobs: Knobs
+    trace: Trace, path: str, instants: Sequence[int], knobs: SampleKnobs
 ) -> Iterator[list[Running]]:
     """Yield the jobs that hold quota at each instant, ``workloads`` at most, in the file's order.
 
@@ -144,7 +166,7 @@ def sampled(
 
 
 def following(
-    trace: Trace, path: str, instant: int, rate: float, knobs: Knobs
+    trace: Trace, path: str, instant: int, rate: float, knobs: SampleKnobs
 ) -> Iterator[tuple[str, Job, int]]:
     """Yield the jobs that arrive within ``follow_s`` of an instant: a name, the job, the second.
 
