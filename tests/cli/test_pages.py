@@ -13,8 +13,8 @@ from tests.report.test_html import rows
 from tests.report.test_markdown import MADE_TAGS, read_back
 
 MESSAGE = (
-    "Preempted to accommodate a workload (UID: uid-pending, JobUID: 2) due to prioritization in the "
-    "ClusterQueue"
+    "Preempted to accommodate a workload (UID: uid-pending, JobUID: 2) due to prioritization in "
+    "the ClusterQueue"
 )
 FRONT = ("solve", "--objective", "pareto:workloads,lost_work")
 TOGETHER = ("solve", "--joint", "--all")

@@ -12,6 +12,10 @@
 ``clusterqueue/NAME.quota.FLAVOR/RESOURCE.lendingLimit``  likewise
 ``clusterqueue/NAME.fairSharing.weight``                  a quantity
 ``clusterqueue/NAME.queueingStrategy``                    StrictFIFO, BestEffortFIFO
+``clusterqueue/NAME.flavorFungibility.whenCanBorrow``, ``.whenCanPreempt``
+                                                          MayStopSearch, TryNextFlavor
+``clusterqueue/NAME.flavorFungibility.preference``        BorrowingOverPreemption,
+                                                          PreemptionOverBorrowing, or ``none``
 ``clusterqueue/NAME.stopPolicy``                          None, Hold, HoldAndDrain
 ``clusterqueue/NAME.cohortName``                          a name, or ``none``: no cohort
 ``cohort/NAME.quota...``, ``cohort/NAME.fairSharing.weight``  as for a ClusterQueue
@@ -85,6 +89,10 @@ QUOTA: Final[Mapping[str, tuple[str, str]]] = {
     "lendingLimit": ("lendingLimit", "Lending limit"),
 }
 """The field of each quota, and what it is in words."""
+_FUNGIBILITY: Final[Mapping[str, Place]] = {
+    f"flavorFungibility.{field}": (("spec", "flavor_fungibility"), field)
+    for field in ("whenCanBorrow", "whenCanPreempt", "preference")
+}
 _WEIGHT: Final[Mapping[str, Place]] = {"fairSharing.weight": (("spec", "fair_sharing"), "weight")}
 
 
@@ -99,6 +107,7 @@ _OBJECTS: Final[Mapping[str, tuple[str, str, Mapping[str, Place]]]] = {
         {
             **{f"preemption.{name}": place for name, (place, _) in POLICIES.items()},
             **_WEIGHT,
+            **_FUNGIBILITY,
             **_of_spec("queueingStrategy", "stopPolicy", "cohortName"),
         },
     ),

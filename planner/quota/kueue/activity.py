@@ -19,6 +19,8 @@ _DEEPEST = 200
 
 MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 PROVISIONING: Final = "kueue.x-k8s.io/provisioning-request"
+DRAIN: Final = "HoldAndDrain"
+"""The stopPolicy by which workloads that hold quota are evicted, too."""
 TERMINATING: Final = "Terminating"
 _BY_NAME: Final = {
     "FlavorNotFound": "its flavor {} does not exist as a ResourceFlavor",
@@ -217,8 +219,10 @@ def notes_on(state: State, activity: Activity) -> tuple[str, ...]:
     cycles = [
         f'cohort "{name}" is in a cycle of parents: left out' for name in sorted(activity.looping)
     ]
+    drained = {one.name for one in state.cluster_queues if one.spec.stop_policy == DRAIN}
     queues = [
         f"ClusterQueue {name} is inactive: {reason}; its workloads are no candidates"
+        f"{', and Kueue evicts them in time' if name in drained else ''}"
         for name, reason in activity.inactive.items()
     ]
     asked = {rule.name for cq in state.cluster_queues for rule in cq.check_rules}
@@ -229,4 +233,10 @@ def notes_on(state: State, activity: Activity) -> tuple[str, ...]:
         for check in state.admission_checks
         if check.spec.controller == MULTIKUEUE and check.metadata.name in asked
     ]
-    return (*state.notes, *implicit, *cycles, *queues, *clusters)
+    drains = "Kueue evicts its workloads in time; until then they hold quota and are candidates"
+    local = [
+        f"LocalQueue {one.key} has stopPolicy {one.spec.stop_policy}: {drains}"
+        for one in state.local_queues
+        if one.spec.stop_policy == DRAIN and one.spec.cluster_queue not in activity.inactive
+    ]
+    return (*state.notes, *implicit, *cycles, *queues, *local, *clusters)

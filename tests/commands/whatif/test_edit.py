@@ -52,6 +52,13 @@ def edited_queue(state: State, *texts: str, name: str = "team") -> object:
         ("preemption.borrowWithinCohort.maxPriorityThreshold=none",
          "preemption.borrow_within_cohort.max_priority_threshold", None),
         ("fairSharing.weight=1.5", "fair_sharing.weight", 3 * GIGA // 2),
+        ("flavorFungibility.whenCanBorrow=TryNextFlavor", "flavor_fungibility.when_can_borrow",
+         "TryNextFlavor"),
+        ("flavorFungibility.whenCanPreempt=MayStopSearch", "flavor_fungibility.when_can_preempt",
+         "MayStopSearch"),
+        ("flavorFungibility.preference=PreemptionOverBorrowing", "flavor_fungibility.preference",
+         "PreemptionOverBorrowing"),
+        ("flavorFungibility.preference=none", "flavor_fungibility.preference", None),
     ],
 )  # fmt: skip
 def test_field_of_a_queue(state: State, text: str, steps: str, value: object) -> None:
@@ -306,3 +313,15 @@ def test_the_command_lists(style: str) -> None:
 @pytest.mark.parametrize("more", [("--set", "a=b"), ("--pending", "x"), ("--workload", "x.yaml")])
 def test_it_goes_with_nothing_that_is_planned(more: tuple[str, str]) -> None:
     told(refused("whatif", QUICKSTART, "--list", *more))
+
+
+@pytest.mark.parametrize("target", ["clusterqueue/team.a", "localqueue/ns/team.a"])
+def test_a_stop_that_drains_says_who_is_evicted(target: str) -> None:
+    """Hold leaves those who run where they are, HoldAndDrain does not."""
+    state = state_of(
+        *(queue("team", 8), queue("team.a", 3), running("job", "team.a", 3), pending("team", 4))
+    )
+    for policy, said in (("Hold", False), ("HoldAndDrain", True)):
+        plan = planner.solve(edit(state, [f"{target}.stopPolicy={policy}"]), PENDING)
+        assert any("Kueue evicts" in note for note in plan.notes) == said
+    told(note for note in plan.notes if "Kueue evicts" in note)
