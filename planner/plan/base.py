@@ -30,6 +30,7 @@ from planner.state.base import with_bounded_errors
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+    from pydantic_core import CoreSchema
 
 
 SCHEMA_VERSION: Final = "planner/v1"
@@ -52,7 +53,9 @@ class Record(BaseModel):
     """The attribute of schedulers that has their own records of this kind."""
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
+    def __get_pydantic_core_schema__(
+        cls, source: type[BaseModel], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         """Bound how many errors are collected where a plan is read.
 
         What each scheduler has a record of its own for is read and written as one of those.

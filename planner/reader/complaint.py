@@ -55,7 +55,7 @@ def schema_error(item: Item, subject: str, error: ValidationError, total: int) -
 
     ``subject`` names the object, such as ``Workload team-a/train``.
     """
-    first: Any = error.errors(include_url=False)[0]
+    first = error.errors(include_url=False)[0]
     kind, context = first["type"], dict(first.get("ctx", {}))
     location, given = first["loc"], first["input"]
     if "entry" in context:  # a validator of a whole mapping says which entry it is about

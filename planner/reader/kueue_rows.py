@@ -231,7 +231,7 @@ def _assignments() -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind | None)
 
 
-def read_workload(text: Any) -> Workload:  # noqa: ANN401 - bytes, or a part of them
+def read_workload(text: bytes | msgspec.Raw) -> Workload:
     """Make a workload from the text that its row was read from."""
     found = Workload.model_validate(from_json(bytes(text), allow_inf_nan=False))
     slim(found)

@@ -64,7 +64,7 @@ def quick_time(text: str) -> datetime | None:
         return None
 
 
-def _validator(kind: object) -> Any:  # noqa: ANN401 - a function of any kind
+def _validator(kind: object) -> object:
     """Return the function that reads a scalar of the schema."""
     return next(one.func for one in get_args(kind) if isinstance(one, BeforeValidator))
 

@@ -129,10 +129,10 @@ class _Builder:
         self.as_written = as_written
         self.root: object = None
         self.frames: list[_Frame] = []
-        self.anchors: dict[str, tuple[object, int]] = {}
+        self.anchors: dict[str | None, tuple[object, int]] = {}
         self.aliased = 0
 
-    def add(self, event: Any) -> None:  # noqa: ANN401 - PyYAML has no types for its events
+    def add(self, event: yaml.NodeEvent | yaml.CollectionEndEvent) -> None:
         """Take the next event of the document."""
         if isinstance(event, yaml.ScalarEvent):
             value = self._scalar(event)
@@ -162,10 +162,12 @@ class _Builder:
                 raise self._error(event, f"aliases stand for more than {MOST_ALIASED} values")
             self._place(value, size, event)
 
-    def _error(self, event: Any, found: str, expected: str = "", hint: str = "") -> ParseError:  # noqa: ANN401
+    def _error(
+        self, event: yaml.Event, found: str, expected: str = "", hint: str = ""
+    ) -> ParseError:
         return ParseError(_at(self.where, event.start_mark), found, expected, hint)
 
-    def _open(self, event: Any) -> None:  # noqa: ANN401
+    def _open(self, event: yaml.CollectionStartEvent) -> None:
         kind = "seq" if isinstance(event, yaml.SequenceStartEvent) else "map"
         if event.tag not in {None, "!", _CORE + kind}:
             raise self._tag_error(event)
@@ -176,7 +178,7 @@ class _Builder:
             # No alias may refer to a value that is not complete: the value would contain itself.
             self.anchors.pop(event.anchor, None)
 
-    def _place(self, value: object, size: int, event: object) -> None:
+    def _place(self, value: object, size: int, event: yaml.Event) -> None:
         """Put a finished value where it belongs: the root, a list, a key, or a key's value."""
         if not self.frames:
             self.root = value
@@ -197,7 +199,7 @@ class _Builder:
             frame.value[frame.key] = value
             frame.key = _NO_KEY
 
-    def _key(self, value: object, frame: _Frame, event: object) -> str | _NoKey:
+    def _key(self, value: object, frame: _Frame, event: yaml.Event) -> str | _NoKey:
         if not isinstance(value, str):
             raise self._error(
                 event, f"the key {shown(value)} is not a string", hint="put the key in quotes"
@@ -210,8 +212,8 @@ class _Builder:
             raise self._error(event, found, hint=hint)
         return value
 
-    def _scalar(self, event: Any) -> object:  # noqa: ANN401
-        text: str = event.value
+    def _scalar(self, event: yaml.ScalarEvent) -> object:
+        text = event.value
         if event.tag is None:
             value = resolve(text) if event.implicit[0] else text
             if self.as_written and value is not None and text not in _BOOLS:
@@ -229,7 +231,7 @@ class _Builder:
             value.encode()  # the pure Python parser lets lone surrogates through
         return value
 
-    def _tag_error(self, event: Any) -> ParseError:  # noqa: ANN401
+    def _tag_error(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> ParseError:
         tag = str(event.tag).replace(_CORE, "!!", 1)[:60]
         return self._error(event, f"the tag {tag} means nothing here", "plain YAML without tags")
 

@@ -90,7 +90,7 @@ class DumpedQueue(InForce):
 
     @model_validator(mode="before")
     @classmethod
-    def _null_means_absent(cls, value: object) -> Any:  # noqa: ANN401 - any JSON may stand here
+    def _null_means_absent(cls, value: object) -> object:
         if not isinstance(value, dict):
             return value
         return {name: each for name, each in value.items() if each is not None}

@@ -60,13 +60,13 @@ MOST_SHARED: Final = 4 * 2**20
 """Bytes of texts whose values are remembered; beyond that everything is forgotten."""
 
 
-def with_bounded_errors(schema: Any, most_keys: int | None = MOST_KEYS) -> Any:  # noqa: ANN401 - pydantic's
+def with_bounded_errors(schema: CoreSchema, most_keys: int | None = MOST_KEYS) -> CoreSchema:
     """Let every list in a schema of pydantic end at its first bad entry, and bound its mappings.
 
     Pydantic collects all errors, a kilobyte each; only the first is ever shown. ``most_keys`` is
     how many entries a mapping may have.
     """
-    todo = [schema]
+    todo: list[Any] = [schema]
     while todo:
         part = todo.pop()
         if isinstance(part, list | tuple):
@@ -120,7 +120,9 @@ class Schema(BaseModel):
     """Names that only a validator reads, so that no field has them, each with its type."""
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401 - pydantic's signature
+    def __get_pydantic_core_schema__(
+        cls, source: type[BaseModel], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         """Bound how many errors are collected."""
         return with_bounded_errors(handler(source))
 
@@ -150,7 +152,7 @@ def shared() -> WrapValidator:
     known: dict[bytes, Any] = {}
     length = 0
 
-    def read(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ANN401 - any JSON
+    def read(value: Any, handler: ValidatorFunctionWrapHandler) -> object:  # noqa: ANN401 - any JSON
         nonlocal length
         try:
             text = marshal.dumps(value, _BY_VALUE)
@@ -184,11 +186,7 @@ class KubernetesObject(Schema):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _null_means_absent(
-        cls,
-        value: Any,  # noqa: ANN401 - any JSON may stand here
-        handler: ModelWrapValidatorHandler[Self],
-    ) -> Self:
+    def _null_means_absent(cls, value: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
         # Nulls are rare and mostly stand where nothing is read: only a failure makes a copy.
         try:
             return handler(value)
@@ -205,7 +203,7 @@ def _without_nulls(value: object) -> object:
         container = todo.pop()
         pairs = container.items() if isinstance(container, dict) else enumerate(container)
         for key, item in pairs:
-            copy: Any
+            copy: dict[Any, object] | list[object]
             if isinstance(item, dict):
                 copy = {name: each for name, each in item.items() if each is not None}
             elif isinstance(item, list):

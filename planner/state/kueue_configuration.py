@@ -142,9 +142,11 @@ class Configuration(KubernetesObject):
 
     @model_validator(mode="before")
     @classmethod
-    def _as_v1beta1_means_it(cls, value: Any) -> Any:  # noqa: ANN401 - any JSON
+    def _as_v1beta1_means_it(cls, value: object) -> object:
         # v1beta1 has an ``enable`` in both, with default false; v1beta2 knows presence only.
-        version = value.get("apiVersion") if isinstance(value, dict) else None
+        if not isinstance(value, dict):
+            return value
+        version = value.get("apiVersion")
         if not isinstance(version, str) or not version.endswith("/v1beta1"):
             return value
         found = {key: item for key, item in value.items() if not _is_switched_off(key, item)}
