@@ -66,7 +66,7 @@ def _nomination(state: State, snapshot: Snapshot, key: str, decider: Decider) ->
     reason = why_not_nominated(state, snapshot, workload)
     if reason is None:
         # Its outcome in a cycle with all workloads that wait.
-        cycle = run_cycle(state, decider=decider, placing=True)
+        cycle = run_cycle(state, decider)
         entry = next((one for one in cycle.entries if one.preemptor.key == key), None)
         return {
             "nominated": True,
@@ -101,7 +101,7 @@ def _cycle(turned_down: Iterable[Answer], state: State, decider: Decider) -> Ans
     Of heads that are turned down, only the fields that were recorded are returned. Lists that have
     no order in the scheduler are sorted by name: inadmissible, evicted, waiting.
     """
-    cycle = run_cycle(state, decider=decider, placing=True)
+    cycle = run_cycle(state, decider)
     snapshot = cycle.snapshot
     recorded = {key for one in turned_down for key in one} or {"workload"}
     inadmissible = ({**_entry(one, snapshot), "message": one.message} for one in cycle.inadmissible)

@@ -42,15 +42,14 @@ from planner.reference.kueue.topology.assigning import occupied
 from planner.state.kueue import Configuration, State
 
 
-def run_cycle(state: State, decider: Decider = decide, *, placing: bool = False) -> Cycle:
+def run_cycle(state: State, decider: Decider = decide) -> Cycle:
     """Replay the scheduling cycle that Kueue would run on a state, and its queues afterwards.
 
-    ``decider`` decides for a head, alone on a snapshot, by default as Kueue does. With ``placing``
-    pods need a place on nodes, too, where a flavor has a topology; else quota only.
+    ``decider`` decides for a head, alone on a snapshot, by default as Kueue does.
 
     Raises `LookupFailed` if an admitted workload names a flavor that nothing knows.
     """
-    snapshot = take_snapshot(state, placing=placing)
+    snapshot = take_snapshot(state, placing=True)
     queues = waiting_queues(state, snapshot)
     ran = schedule(state, snapshot, queues, decider)
     # Workloads that wait in no queue, except parents: Kueue does not even try to queue parents.
