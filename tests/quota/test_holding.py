@@ -5,6 +5,7 @@ Source: docs/semantics/kueue.md §2.1, §2.3, §2.4.
 
 import json
 import random
+from collections.abc import Mapping
 from datetime import timedelta
 from io import StringIO
 from typing import Any
@@ -19,9 +20,9 @@ from planner.quota.kueue import holders
 from planner.quota.kueue.holders import NOBODY, Holders
 from planner.quota.kueue.holding import (
     effective_priority,
-    holding_of,
     pod_set_holdings,
     queue_order_time,
+    shape_of,
 )
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.quota.kueue.tree import FlavorResource, Usage
@@ -70,6 +71,11 @@ def usage(cpu: str, **more: Any) -> dict[str, Any]:
 SPOT_CPU = FlavorResource("spot", "cpu")
 
 
+def usage_of(workload: Workload, configuration: Configuration) -> Mapping[int, int]:
+    """Return what a workload uses, all of which is of cpu in spot, as number 0."""
+    return shape_of(held_of(workload), configuration, [SPOT_CPU].index).usage
+
+
 @pytest.mark.parametrize(
     ("count", "admitted", "reclaimable", "milli"),
     [
@@ -87,15 +93,15 @@ def test_reclaimed_pods_give_back_their_share_truncated(
 ) -> None:
     more = {} if admitted is None else {"count": admitted}
     workload = holder(usage("1", **more), counts=(count,), reclaimable=(reclaimable,))
-    assert holding_of(held_of(workload), DEFAULT).amounts == {SPOT_CPU: milli}
+    assert usage_of(workload, DEFAULT) == {0: milli}
     gate_off = settings(featureGates={"ReclaimablePods": False})
-    assert holding_of(held_of(workload), gate_off).amounts == {SPOT_CPU: 1000}
+    assert usage_of(workload, gate_off) == {0: 1000}
 
 
 def test_an_older_release_that_counts_fewer_pods_than_none_divides_by_none_of_no_pods() -> None:
     older = DEFAULT.under(find_release("0.17.6"), "given")
     workload = holder(usage("1", count=0), counts=(0,), reclaimable=(1,))
-    assert holding_of(held_of(workload), older).amounts == {SPOT_CPU: 1000}
+    assert usage_of(workload, older) == {0: 1000}
     assert [one.amounts for one in pod_set_holdings(held_of(workload), older)] == [{"cpu": 1000}]
 
 
@@ -292,11 +298,14 @@ def check_shape(state: State, snapshot: Snapshot) -> None:
     usage = Usage(snapshot.tree)
     for node, those in snapshot.admitted.items():
         for holder in those:
-            held = holding_of(held_of(holder.workload), state.configuration)
-            alone = {snapshot.fr_index[fr]: amount for fr, amount in held.amounts.items()}
-            named = {snapshot.fr_index[fr] for fr in held.named}
-            assert (holder.usage, holder.names, holder.pods) == (alone, named, held.pods)
-            usage.add(node, alone)
+            held, index = held_of(holder.workload), snapshot.fr_index
+            alone = shape_of(held, state.configuration, index.__getitem__)
+            assert (holder.usage, holder.names, holder.pods) == (
+                alone.usage,
+                alone.names,
+                alone.pods,
+            )
+            usage.add(node, alone.usage)
     assert snapshot.usage.amount == usage.amount
 
 

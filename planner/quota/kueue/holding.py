@@ -6,10 +6,9 @@ Source: docs/semantics/kueue.md §2.1, §2.3 and §2.4; kueue ff69552e pkg/workl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -32,48 +31,11 @@ class PodSetHolding(Struct, frozen=True):
     amounts: Mapping[str, int]
 
 
-class Holding(NamedTuple):
-    """What an admitted workload holds.
-
-    ``amounts`` is the usage per flavor-resource; ``named`` is every fr it names a flavor for,
-    whatever the amount; ``running`` is how many pods of each podset still run.
-    """
-
-    amounts: Mapping[FlavorResource, int]
-    named: AbstractSet[FlavorResource]
-    running: Mapping[str, int]
-
-    @property
-    def pods(self) -> int:
-        """Return how many pods still run."""
-        return sum(self.running.values())
-
-
-def holding_of(held: Held, configuration: Configuration) -> Holding:
-    """Return what a workload holds by its admission; nothing if it is not admitted.
-
-    Where pods were reclaimed, each amount is divided by the admitted count, truncating, and
-    multiplied by the count that is left. The pods that run are those admitted, without the
-    reclaimable ones.
-    """
-    exact, left = arithmetic_of(configuration.rules), pods_left(held, configuration)
-    amounts: dict[FlavorResource, int] = {}
-    named, running = set[FlavorResource](), dict(left)
-    for one in pod_set_holdings(held, configuration):
-        named.update(FlavorResource(flavor, r) for r, flavor in one.flavors.items())
-        if one.name in left:
-            running[one.name] = min(left[one.name], one.count)
-        for resource, amount in one.amounts.items():
-            if resource in one.flavors:
-                fr = FlavorResource(one.flavors[resource], resource)
-                amounts[fr] = exact.add(amounts[fr], amount) if fr in amounts else amount
-    return Holding(amounts, named, running)
-
-
 def pod_set_holdings(held: Held, configuration: Configuration) -> tuple[PodSetHolding, ...]:
     """Return what an admitted workload holds podset by podset, in the order of its admission.
 
-    Amounts are as in ``holding_of``, but resources without a flavor are listed, too.
+    Where pods were reclaimed, each amount is divided by the admitted count, truncating, and
+    multiplied by the count that is left. Resources without a flavor are listed, too.
     """
     exact, left = arithmetic_of(configuration.rules), pods_left(held, configuration)
     spec, found = dict(held.counts), list[PodSetHolding]()
@@ -88,6 +50,15 @@ def pod_set_holdings(held: Held, configuration: Configuration) -> tuple[PodSetHo
             count = after
         found.append(PodSetHolding(name, count, dict(flavors), amounts))
     return tuple(found)
+
+
+def running_of(held: Held, configuration: Configuration) -> dict[str, int]:
+    """Return how many pods of each podset run: those admitted, without the reclaimable ones."""
+    running = pods_left(held, configuration)
+    for one in pod_set_holdings(held, configuration):
+        if one.name in running:
+            running[one.name] = min(running[one.name], one.count)
+    return running
 
 
 def is_concurrent(queue: ClusterQueue, configuration: Configuration) -> bool:
@@ -139,10 +110,25 @@ class Shape(Struct, frozen=True, eq=False):
     pods: int
 
 
-def shape_of(holding: Holding, index: Mapping[FlavorResource, int]) -> Shape:
-    """Return the shape of what a workload holds, all of whose fr have an index."""
-    usage = {index[fr]: amount for fr, amount in holding.amounts.items()}
-    return Shape(usage, {index[fr] for fr in holding.named}, holding.pods)
+def shape_of(
+    held: Held, configuration: Configuration, number: Callable[[FlavorResource], int]
+) -> Shape:
+    """Return the shape of what a workload holds by its admission; nothing if it is not admitted.
+
+    ``number`` returns the index of a flavor-resource.
+    """
+    exact = arithmetic_of(configuration.rules)
+    amounts: dict[FlavorResource, int] = {}
+    named = set[FlavorResource]()
+    for one in pod_set_holdings(held, configuration):
+        named.update(FlavorResource(flavor, r) for r, flavor in one.flavors.items())
+        for resource, amount in one.amounts.items():
+            if resource in one.flavors:
+                fr = FlavorResource(one.flavors[resource], resource)
+                amounts[fr] = exact.add(amounts[fr], amount) if fr in amounts else amount
+    usage = {number(fr): amount for fr, amount in amounts.items()}
+    names = {number(fr) for fr in sorted(named)}
+    return Shape(usage, names, sum(running_of(held, configuration).values()))
 
 
 class Shapes:
@@ -167,10 +153,7 @@ class Shapes:
             if form is not None and pods is not None and held.counts == ((name, pods),):
                 units = map(self._units, amounts, resources)
                 return Shape(dict(zip(form[0], units, strict=True)), form[1], pods)
-        holding = holding_of(held, self._configuration)
-        for fr in (*holding.amounts, *sorted(holding.named)):
-            self._number(fr)
-        return shape_of(holding, self._index)
+        return shape_of(held, self._configuration, self._number)
 
     def _form(
         self, flavors: tuple[tuple[str, str], ...], resources: tuple[str, ...]
