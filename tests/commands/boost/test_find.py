@@ -280,3 +280,18 @@ def test_only_those_on_the_same_nodes_are_alike() -> None:
     assert sorted(map(sorted, alike.values())) == [
         ["lab/eval"], ["lab/sweep-1", "lab/sweep-2"], ["lab/sweep-3", "lab/sweep-4"]
     ]  # fmt: skip
+
+
+def test_what_fair_sharing_leaves_to_chance_is_named() -> None:
+    """Two Cohorts of equal shares: whichever Kueue comes to first, whatever the boosts, gives."""
+    state = state_of(
+        configuration(fairSharing={}, featureGates={"PriorityBoost": True}),
+        *(cohort("org"), cohort("x", "org"), cohort("y", "org")),
+        *(queue("a", 4, "org", reclaim="Any"), queue("bx", 0, "x"), queue("by", 0, "y")),
+        *(running("of-x", "bx", 2, minute=1), running("of-y", "by", 2, minute=2)),
+        pending("a", 2),
+    )
+    answer = answered(state)
+    assert answer.status == "unknown"
+    assert "which of several cohorts of equal shares comes first is random" in answer.explanation
+    told(answer.explanation)

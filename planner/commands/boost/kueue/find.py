@@ -129,11 +129,13 @@ def find_boosts(state: State, plan: Plan, *, gate_on: bool, deadline: Deadline) 
 def _outcome(search: Search, found: Found) -> tuple[BoostStatus, str]:
     if found.choice is None:
         if not found.proved:
-            others = (
-                "; with some boosts Kueue would choose other flavors than the plan's, or leave the "
-                "victims to chance"
-            )
-            return "unknown", UNKNOWN + ("" if search.complete else others)
+            chance = " and ".join(sorted(search.trial.left_open))
+            said = UNKNOWN
+            if chance:
+                said += f"; with some boosts Kueue would leave the victims to chance: {chance}"
+            elif not search.complete:
+                said += "; with some boosts Kueue would choose other flavors than the plan's"
+            return "unknown", said
         count, pool = search.orders, plural(len(search.pool), "candidate")
         orders = "the only order" if count == 1 else f"each of the {count} orders"
         return "impossible", (

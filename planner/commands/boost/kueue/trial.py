@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from msgspec.structs import replace
@@ -24,13 +24,15 @@ class Trial:
     """Kueue's decision for one preemptor under other priorities of the running workloads.
 
     ``assignment`` has the flavors of the plan, ``victims`` are the planned victims, as
-    ``namespace/name``.
+    ``namespace/name``. ``left_open`` are the reasons for which Kueue could have decided otherwise
+    in a trial so far, as `planner.reference.kueue.chance` has them.
     """
 
     snapshot: Snapshot
     preemptor: Preemptor
     assignment: Assignment
     victims: frozenset[str]
+    left_open: set[str] = field(default_factory=set, init=False)
 
     def targets(self, priorities: Mapping[str, int]) -> frozenset[str]:
         """Return the victims that Kueue takes for the plan's flavors under effective priorities.
@@ -38,7 +40,9 @@ class Trial:
         A workload that is not named keeps its priority of today.
         """
         begin("trying boosts")
-        return _taken(decide(self._at(priorities), self.preemptor, self.assignment))
+        decision = decide(self._at(priorities), self.preemptor, self.assignment)
+        self.left_open.update(decision.undetermined)
+        return _taken(decision)
 
     def holds(self, boosts: Mapping[str, int]) -> bool:
         """Say whether Kueue takes the planned victims once workloads have these boosts.
