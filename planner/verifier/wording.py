@@ -70,8 +70,9 @@ def once_each(what: str, stated: Sequence[Any], held: Iterable[Any]) -> list[str
 
     A plan may list nothing at all: then it says nothing.
     """
-    missing = [each for each in held if each not in stated] if stated else []
-    twice = [each for each, count in Counter(stated).items() if count > 1]
+    counted = Counter(stated)
+    missing = [each for each in held if each not in counted] if stated else []
+    twice = [each for each, count in counted.items() if count > 1]
     return [f"{what} leaves out {each}" for each in missing] + [
         f"{what} has {each} twice" for each in twice
     ]

@@ -5,6 +5,7 @@ Source: docs/semantics/kueue-topology.md §4.1 and §6.1.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -68,23 +69,22 @@ def _domain_faults(
 ) -> Iterator[str]:
     tree = floor.nodes.tree(group.flavor)
     below = [[*map(len, one)] for one in tree.children]
-    listed = [one.domain for one in stated.domains]
-
-    def unlisted(domain: tuple[str, ...], count: int) -> int:
-        return count - sum(one[:-1] == domain for one in listed)
-
-    yield from compare(f"{where}.hidden", stated.hidden, unlisted((), len(tree.values[0])))
-    owners = [domains_of(tree, level) for level in range(tree.depth + 1)]
+    listed = Counter(one.domain for one in stated.domains)
+    inside = Counter(one.domain[:-1] for one in stated.domains)
+    yield from compare(f"{where}.hidden", stated.hidden, len(tree.values[0]) - inside[()])
+    places, facts = dict[tuple[str, ...], tuple[int, int]](), list[list[Counter[str]]]()
+    for level, values in enumerate(tree.values):
+        places |= {domain: (level, place) for place, domain in enumerate(values)}
+        facts.append([Counter() for _ in values])
+        for row, owner in zip(rows, domains_of(tree, level), strict=True):
+            facts[level][owner].update(row)
     for i, one in enumerate(stated.domains):
-        at, level = f"{where}.domains[{i}]", len(one.domain) - 1
-        known = list(tree.values[level]) if 0 <= level <= tree.depth else []
-        if one.domain not in known or listed.count(one.domain) > 1:
+        at = f"{where}.domains[{i}]"
+        if one.domain not in places or listed[one.domain] > 1:
             yield f"{at}.domain {'/'.join(one.domain)} is none of {group.flavor}, or stands twice"
             continue
-        place = known.index(one.domain)
-        leaves = [row for row, owner in zip(rows, owners[level], strict=True) if owner == place]
+        level, place = places[one.domain]
         for name in rows[0]:
-            fact = sum(row[name] for row in leaves)
-            yield from compare(f"{at}.{name}", getattr(one, name), fact)
+            yield from compare(f"{at}.{name}", getattr(one, name), facts[level][place][name])
         count = below[level][place] if level < tree.depth else 0
-        yield from compare(f"{at}.hidden", one.hidden, unlisted(one.domain, count))
+        yield from compare(f"{at}.hidden", one.hidden, count - inside[one.domain])
