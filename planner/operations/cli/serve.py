@@ -7,6 +7,8 @@ import socket
 from contextlib import suppress
 from typing import Final
 
+import click
+
 from planner.cli import value
 from planner.cli.exit_code import OPTIMAL
 from planner.cli.option import CommandLine, define
@@ -15,6 +17,18 @@ from planner.errors import InputError
 
 EXAMPLE: Final = 1
 """The seed of the small cluster that the page offers: Kueue evicts four there, and one would do."""
+
+
+LEAST_MEMORY: Final = 64 * 2**20
+"""Bytes of address space without which no process answers: Python itself takes as much."""
+
+
+def _memory(text: str) -> int:
+    """Read a number of bytes in which a process can answer."""
+    found = value.size(text)
+    if found < LEAST_MEMORY:
+        raise click.BadParameter(f"{text!r} is less than any answer takes: 64Mi or more")
+    return found
 
 
 class WithinBounds(CommandLine):
@@ -30,7 +44,7 @@ class WithinBounds(CommandLine):
         "--max-size BYTES", value.size, "How large a dump may be, also unpacked.", "64Mi"
     )
     memory = value.one(
-        "--memory BYTES", value.size, "Address space of the process that answers, on Linux.", "4Gi"
+        "--memory BYTES", _memory, "Address space of the process that answers, on Linux.", "4Gi"
     )
 
 

@@ -172,7 +172,7 @@ def test_time_and_size_are_bounded(tmp_path: Path) -> None:
     wrong, text, _ = once("plan", QUICKSTART, "--max-size", "1000")
     assert wrong
     assert "larger" in text or "more than" in text
-    wrong, text, _ = once("plan", QUICKSTART, "--memory", "1000000")
+    wrong, text, _ = once("plan", QUICKSTART, "--memory", "64Mi")
     assert wrong
     assert "--memory" in text
     fifo = tmp_path / "never"

@@ -412,6 +412,11 @@ def test_without_the_extra_it_says_what_to_install(
     told(said)
 
 
+def test_memory_in_which_nothing_could_be_answered_is_refused() -> None:
+    for size in ("1", "1M", "63Mi"):
+        assert "64Mi or more" in refused("serve", "--memory", size)
+
+
 def answered(at: tuple[str, int], request: bytes) -> bytes:
     with socket.create_connection(at, timeout=FOR_EVER_S) as connection:
         connection.sendall(request)
