@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 from pydantic import Field
@@ -165,8 +165,9 @@ def answered(call: Mapping[str, Any]) -> dict[str, Any]:
 
     tool = asked(call["tool"], call["arguments"])
     state, notes = _read(call)
-    answer: Any = tool.answer(state, call["seconds"] * FOR_THE_PLAN)
-    write = render_settings if isinstance(tool, PendingWorkloads) else render
+    answer = tool.answer(state, call["seconds"] * FOR_THE_PLAN)
+    is_list = isinstance(tool, PendingWorkloads)
+    write: Callable[..., str] = render_settings if is_list else render
     text = write(answer, "table", width=WIDTH, color=False)
     said = "".join(f"note: {note}\n" for note in notes)
     return {"text": said + text, "structured": json.loads(dump(answer))}

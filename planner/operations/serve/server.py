@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from asyncio import Transport
+from typing import Final
 
 import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 SECONDS_TO_ASK: Final = 10
@@ -22,7 +24,7 @@ class Impatient(H11Protocol):
     uvicorn itself waits for a first request without end.
     """
 
-    def connection_made(self, transport: Any) -> None:  # noqa: ANN401 - as in uvicorn
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Begin to wait for the head of the request."""
         super().connection_made(transport)
         self.loop.call_later(SECONDS_TO_ASK, self._give_up)
@@ -38,7 +40,7 @@ class Impatient(H11Protocol):
         self.transport.close()
 
 
-def server(app: Any) -> uvicorn.Server:  # noqa: ANN401 - any application of ASGI
+def server(app: ASGIApp) -> uvicorn.Server:
     """Return a server of an application, to be run on a socket."""
     config = uvicorn.Config(
         app,

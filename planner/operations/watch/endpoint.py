@@ -57,7 +57,7 @@ class _Server(ThreadingMixIn, WSGIServer):
         self._changing = Lock()
         super().__init__((str(address[0]), port), _Handler)
 
-    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
+    def process_request(self, request: Any, client_address: object) -> None:  # noqa: ANN401
         """Answer in a thread; where there are too many, the oldest ends."""
         with self._changing:
             self._open[request] = None

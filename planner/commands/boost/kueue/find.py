@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from functools import partial
+from typing import Annotated, Final, Literal
 
 from planner.commands.boost.kueue.search import Choice, Found, Search
 from planner.commands.boost.kueue.trial import StateTrial
@@ -99,31 +100,31 @@ def find_boosts(state: State, plan: Plan, *, gate_on: bool, deadline: Deadline) 
     The plan is one for ``state``, in which the feature gate PriorityBoost is on; ``gate_on`` says
     whether the gate was on in the state as it was read. The search ends at the deadline.
     """
-
-    def answer(status: BoostStatus, explanation: str, **more: Any) -> Boosts:  # noqa: ANN401
-        said = {"status": status, "explanation": explanation, **more}
-        return Boosts(preemptor=plan.preemptor, gate_on=gate_on, plan=plan, **said)
-
+    answer = partial(Boosts, preemptor=plan.preemptor, gate_on=gate_on, plan=plan)
     if plan.claim in {"infeasible", "unknown"}:
         status: BoostStatus = "impossible" if plan.status == "infeasible" else "unknown"
-        return answer(status, f"there is no plan to be carried out: {plan.explanation}")
+        said = f"there is no plan to be carried out: {plan.explanation}"
+        return answer(status=status, explanation=said)
     if not plan.victims:
-        return answer("smallest", "the plan evicts nobody, and neither does Kueue")
+        said = "the plan evicts nobody, and neither does Kueue"
+        return answer(status="smallest", explanation=said)
     if deadline.passed:
-        return answer("unknown", UNKNOWN)
+        return answer(status="unknown", explanation=UNKNOWN)
     trial = StateTrial(state, plan.preemptor, plan.assignment, frozenset(plan.keys))
     search = Search(trial, deadline)
     missing = trial.victims - search.today.keys()
     if missing:
         why = f"Kueue evict {min(missing)}: it is no candidate of its search"
-        return answer("impossible", f"no boosts can make {why}")
+        return answer(status="impossible", explanation=f"no boosts can make {why}")
     found = search.run()
     boosts = _boosts(search, found.choice or {})
     status, said = _outcome(search, found)
     commands = tuple(boost.command for boost in boosts)
     if odd := not_allowed(boost.workload for boost in boosts):
         commands, said = (), f"{said}; there are no commands, for {odd}"
-    return answer(status, said, boosts=boosts, commands=commands, orders=search.orders)
+    return answer(
+        status=status, explanation=said, boosts=boosts, commands=commands, orders=search.orders
+    )
 
 
 def _outcome(search: Search, found: Found) -> tuple[BoostStatus, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, product
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -21,6 +21,7 @@ from planner.operations.lint.kueue.world import (
     Cure,
     Facts,
     Job,
+    Object,
     World,
     read_example,
 )
@@ -50,7 +51,7 @@ class Decided(NamedTuple):
         return "fits at once" if self.mode == "Fit" else "preempts nobody"
 
 
-def decided(dump: Any, pending: str) -> Decided:  # noqa: ANN401 - parsed JSON
+def decided(dump: Object, pending: str) -> Decided:
     """Replay Kueue's decision for a pending workload of a dump."""
     _, snapshot, preemptor = read_example(dump, pending)
     found = decide(snapshot, preemptor)

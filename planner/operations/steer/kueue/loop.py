@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -221,13 +222,16 @@ class Steer(Follower[Mirror]):
                     for key, there in boosted.items()
                     if there
                 ]
-                self._act("boost", one.key, action.why, boosts=dict(action.boosts))
+                boosts = dict(action.boosts)
+                act = self._act(act="boost", preemptor=one.key, why=action.why, boosts=boosts)
+                self._tell(act)
                 if not self._carry(mirror, patches) or len(patches) < len(boosted):
                     self._memory.forget(one.uid)
             case "take back":
                 if one is not None:
                     self._memory.forget(one.uid)
-                self._act("take back", one.key if one else "", action.why)
+                key = one.key if one else ""
+                self._tell(self._act(act="take back", preemptor=key, why=action.why))
                 self._carry(mirror, action.patches)
             case "wait" if one is not None and not one.is_open:
                 self.given_up = action.why
@@ -250,19 +254,20 @@ class Steer(Follower[Mirror]):
         self._memory.intents[one.uid] = intent
         case.proposal, case.plans = proposal, case.plans + 1
         case.used_s += self._how.seconds() - begun
-        self._act(
-            "plan",
-            one.key,
-            proposal.why or why,
+        act = self._act(
+            act="plan",
+            preemptor=one.key,
+            why=proposal.why or why,
             victims=tuple(sorted(proposal.victims)),
             own=tuple(sorted(proposal.own)),
             boosts=dict(proposal.boosts),
         )
+        self._tell(act)
 
     def _open(self, mirror: Mirror, one: Marked, action: Action) -> None:
         case = self._cases[one.uid]
         intent = self._memory.intents.get(one.uid)
-        self._act("open", one.key, action.why)
+        self._tell(self._act(act="open", preemptor=one.key, why=action.why))
         if self._carry(mirror, [one.opened(mirror.now)]):
             case.opened = True
             planned = intent is not None and intent.victims == case.proposal.victims
@@ -301,9 +306,10 @@ class Steer(Follower[Mirror]):
                 self.last = _steered(mirror, case, evicted, admitted=bool(admitted))
                 self._tell(self.last)
 
-    def _act(self, act: Any, preemptor: str, why: str, **more: Any) -> None:  # noqa: ANN401
-        said = {"act": act, "preemptor": preemptor, "why": why, "dry_run": self._how.dry_run}
-        self._tell(Act(at=self._now, **said, **more))
+    @property
+    def _act(self) -> partial[Act]:
+        """What an act is made with, besides what is done, for whom and why."""
+        return partial(Act, at=self._now, dry_run=self._how.dry_run)
 
 
 def _steered(mirror: Mirror, case: _Case, evicted: frozenset[str], *, admitted: bool) -> Steered:
