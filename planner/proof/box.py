@@ -89,6 +89,8 @@ class Row(Struct, frozen=True, dict=True):
 
         Of other classes every set of the box has the same victims: a constant on the right side.
         """
+        if not self.classes.size:  # most rows, once a box around this one was narrowed
+            return self
         least = box.least[self.classes]
         open_ = least < box.most[self.classes]
         if open_.all():
