@@ -17,7 +17,7 @@ from planner.models.shared.builder import (
     variable,
 )
 from planner.objective.profiles import Measure
-from planner.objective.terms import PER_MILLE, Cut, TermTable, counted_as_borrowed, unfairness
+from planner.objective.terms import PER_MILLE, Replayed, TermTable, counted_as_borrowed, unfairness
 from planner.problem.array import IntArray
 from planner.quota.classes import Classes
 from planner.term import MORE, RATED
@@ -61,7 +61,7 @@ def _term(formulation: Measured, table: TermTable, term: str) -> Linear:
     if term in table.separable:
         return _times(formulation, table.separable[term][formulation.classes.first])
     if term in table.replayed:
-        return _as_far_as_known(formulation, table.replayed[term].cuts)
+        return _as_far_as_known(formulation, table.replayed[term])
     return _NOT_SEPARABLE[term](formulation, table)
 
 
@@ -210,11 +210,17 @@ def _rated(formulation: Measured, table: TermTable) -> Linear:
     return total
 
 
-def _as_far_as_known(formulation: Measured, cuts: Iterable[Cut]) -> Linear:
-    """How many victims are known to count, by all cuts so far."""
-    builder = formulation.builder
+MOST_SPARED: Final = 1000
+"""Classes up to which it is asked of each when it is spared, once any victim was counted."""
+
+
+def _as_far_as_known(formulation: Measured, replay: Replayed) -> Linear:
+    """How many victims are known to count, by what is known of all sets and by all cuts so far."""
+    builder, cuts = formulation.builder, replay.cuts
     take = {k[0]: v for k, v in zip(formulation.classes.members, formulation.take, strict=True)}
-    counted: dict[int, int] = {}
+    learned = dict.fromkeys(cut.victim for cut in cuts if cut.victim in take)
+    asked = learned if not learned or len(take) > MOST_SPARED else take
+    counted = _unless_spared(formulation, replay, {victim: take[victim] for victim in asked})
     for cut in cuts:
         if not take.keys() >= {cut.victim, *cut.going}:
             continue
@@ -238,6 +244,32 @@ def _as_far_as_known(formulation: Measured, cuts: Iterable[Cut]) -> Linear:
                 ]
             )
     return Linear(dict.fromkeys(counted.values(), 1))
+
+
+def _unless_spared(
+    formulation: Measured, replay: Replayed, asked: Mapping[int, int]
+) -> dict[int, int]:
+    """Return literals by victim, true where one goes that counts whoever goes beside it.
+
+    ``asked`` are the variables of victims. It counts unless all victims hold enough together.
+    """
+    builder, first = formulation.builder, formulation.classes.first
+    held, units, counted = dict[str, int](), dict[str, int](), dict[int, int]()
+    for victim, gone in asked.items():
+        spared = replay.spared(victim)
+        if spared:
+            counted[victim] = builder.new_bool()
+        for name, (amounts, least) in spared.items():
+            if name not in held:
+                each = amounts[first]
+                units[name] = max(1, int(np.gcd.reduce(each)))
+                total = _times(formulation, each // units[name])
+                held[name] = builder.new(0, builder.bounds(total)[1])
+                builder.add(total - variable(held[name]) >= 0)
+            needed = [(variable(held[name]), -(-least // units[name]))]
+            enough = builder.witnesses(needed)
+            builder.any_of([counted[victim], negation(gone), *enough])
+    return counted
 
 
 _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {

@@ -57,6 +57,14 @@ class Replayed(Protocol):
         """
         ...
 
+    def spared(self, victim: int) -> Mapping[str, tuple[IntArray, int]]:
+        """Return what sets hold in which a victim is not counted, whoever goes beside it.
+
+        By name what each workload holds, (W,), and how much all victims hold of that at least;
+        empty where nothing is known of all sets.
+        """
+        ...
+
 
 PER_MILLE: Final = 1000
 """The unit of ``unfairness``."""

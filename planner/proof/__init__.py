@@ -5,5 +5,6 @@ question.py      a question, its rows and splits, the walk through a tree; bound
                  one sum of rows, in words
 box.py           boxes of victim sets, rows over them, and their sums
 measures.py      bounds on disruption terms as rows
+replayed.py      rows of terms that only the scheduler tells
 kueue/           the laws of Kueue; yunikorn/ those of YuniKorn
 """

@@ -36,6 +36,7 @@ from planner.proof.box import (
     rounded_sum,
 )
 from planner.proof.measures import Bounded, Measures
+from planner.proof.replayed import Limit, limits, spared_rows
 from planner.quota.classes import Classes, IntArray
 
 _NOWHERE: Final = 2**62
@@ -178,6 +179,11 @@ class Question:
             most = np.minimum(most, self._measures(()).most_of(bounded))
         return Box(self.start.least, most)
 
+    @cached_property
+    def limits(self) -> Sequence[Limit]:
+        """How many victims may count in terms that are replayed: no two are alike there."""
+        return [*limits(self.table, self.rules.classes.first, self.bounds)]
+
     def rows(self, box: Box) -> dict[str, Row]:
         """Return all rows of the sets in question in a box, by name."""
         own, common = self.layers(box)
@@ -185,7 +191,9 @@ class Question:
 
     def layers(self, box: Box) -> Layers:
         """Return all rows of the sets in question in a box, in two layers."""
-        of_box = {name: row.rounded() for name, row in self.rules.rows(box)}
+        spared = (spared_rows(limit, box) for limit in self.limits)
+        further = chain(self.rules.rows(box), *spared)
+        of_box = {name: row.rounded() for name, row in further}
         return Layers({**of_box, **box.sums}, self._always(box))
 
     def _always(self, box: Box) -> Mapping[str, Row]:

@@ -6,6 +6,7 @@ for where the planner looks for it, and besides among random rows with random mu
 
 import random
 from collections.abc import Iterator, Sequence
+from itertools import chain, combinations
 from typing import Final, NamedTuple
 
 import pytest
@@ -29,12 +30,15 @@ from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import settled
 from planner.solver.proving.program import BoxRows, plain, precise, suggest
 from planner.solver.start import Given, start
+from tests.cluster import PENDING as WAITING
 from tests.conftest import TEST_ALL
 from tests.random_trees import PREEMPTOR, Instance, random_instance
+from tests.restless import restless_state
 
 SEEDS: Final = range(10_000 if TEST_ALL else 200)
 SPLITS: Final = 7
 CASES: Final = ("attempt", "below", "over", "dominant")
+NEXT: Final[Measure] = ("unstable",)
 MEASURES: Final[tuple[Measure, ...]] = (
     *(("highest_priority",), ("workloads",), ("priority_weight",), ("lost_work", "restart_cost")),
     *(("excess_freed",), ("queues",), ("unfairness",), ("victims",)),
@@ -67,6 +71,35 @@ def judged(seed: int, *, fair: bool) -> Judged | None:
     sets = ([place[key] for key in gone] for gone in legal_sets(instance, fair=fair))
     terms = [dict(planning.table.evaluate(positions)) for positions in sets]
     return Judged(planning.claims(profile, ()), terms)
+
+
+def judged_next(seed: int) -> Judged | None:
+    """Return the claims that ask the scheduler, where some victim preempts whoever else goes."""
+    planning = start(restless_state(seed, fair=seed % 2 == 1), Given(WAITING))
+    assert isinstance(planning, Planning)
+    profile = planning.set_objective(PROFILES["stable"])
+    asking = planning.claims(profile, ()).asking
+    places = planning.eligible.nonzero()[0].tolist()
+    if settled(planning) or asking is None or not any(map(planning.cascade_replay.spared, places)):
+        return None
+    sets = chain.from_iterable(combinations(places, n) for n in range(len(places) + 1))
+    legal = (each for each in map(list, sets) if planning.is_lawful(each))
+    return Judged(asking, [dict(planning.table.evaluate(positions)) for positions in legal])
+
+
+def questions_next(chance: random.Random, found: Judged) -> Iterator[tuple[Question, bool]]:
+    """Yield questions that bound who preempts again, each with whether a set is in question."""
+    if not found.legal:
+        return
+    measure = chance.choice(MEASURES)
+    fewest = min(value(each, NEXT) for each in found.legal)
+    for most in (fewest, fewest + 1):
+        kept = [value(each, measure) for each in found.legal if value(each, NEXT) <= most]
+        for less in (min(kept) + 1, min(kept)):
+            question = found.claims.level([Stated(NEXT, most, proved=False)], measure, less)
+            yield question, less > min(kept)
+    for less in (fewest + 1, fewest):
+        yield found.claims.level((), NEXT, less), less > fewest
 
 
 def value(terms: dict[str, int], measure: Measure) -> int:
@@ -179,3 +212,23 @@ def test_no_tree_shows_what_is_false(*, fair: bool) -> None:
                 shown += 1
     assert shown > len(SEEDS) // 4
     assert false > len(SEEDS) // 4
+
+
+def test_no_tree_shows_what_is_false_of_those_who_preempt_again() -> None:
+    shown = false = spare = 0
+    for seed in SEEDS[::3]:
+        found = judged_next(seed)
+        chance = random.Random(seed)  # noqa: S311 - test data
+        for question, is_false in questions_next(chance, found) if found else ():
+            tree = a_tree(chance, question)
+            try:
+                question.check(tree)
+            except Open:
+                false += is_false
+                continue
+            assert not is_false, (seed, tree)
+            shown += 1
+            rows = (step.rows for step in tree if isinstance(step, ByRows))
+            spare += any(name.endswith("to spare") for each in rows for name in each)
+    assert min(shown, false) > len(SEEDS) // 20
+    assert spare > 0

@@ -35,6 +35,7 @@ from planner.plan.kueue import OWN_RULES, Plan
 from planner.plan.record import Commands
 from planner.proof.claims import Claims, Limits
 from planner.proof.kueue import kueue_rules
+from planner.quota.classes import IntArray
 from planner.quota.kueue.assignment import (
     Assignment,
     check_flavors,
@@ -48,6 +49,7 @@ from planner.quota.kueue.snapshot import Snapshot, take_snapshot
 from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
 from planner.reference.kueue.cycle.turn import in_the_way
 from planner.reference.kueue.decision import Decision
+from planner.reference.kueue.persistence import spared
 from planner.scheduler import scheduler_of
 from planner.state.kueue import State
 from planner.term import UNSTABLE
@@ -106,10 +108,21 @@ class _Aftermath:
     _found: dict[frozenset[int], Mapping[str, tuple[str, ...]]] = field(
         default_factory=lambda: {frozenset(): {}}
     )
+    _spared: dict[int, Mapping[str, tuple[IntArray, int]]] = field(default_factory=dict)
 
     def count(self, victims: Sequence[int]) -> int:
         """Return how many of the victims, given by positions, would preempt again."""
         return len(self.targets(victims))
+
+    def spared(self, victim: int) -> Mapping[str, tuple[IntArray, int]]:
+        """Return what sets hold in which a victim would not preempt again, if that is known."""
+        if victim not in self._spared:
+            case, one = self.case, self.case.problem.workloads[victim]
+            holder = admit(case.snapshot, case.preemptor, case.assignment)
+            waiting = pending_again(case.state, case.snapshot, one, self.reason(one))
+            given = case.snapshot, holder, one, waiting, case.problem.workloads
+            self._spared[victim] = spared(*given)
+        return self._spared[victim]
 
     def targets(self, victims: Sequence[int]) -> Mapping[str, tuple[str, ...]]:
         """Return whom each of the victims would preempt again that would preempt anybody."""

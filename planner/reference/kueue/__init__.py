@@ -11,5 +11,6 @@ classical.py     the candidates, in Kueue's order; the preemption search without
 fair_sharing.py  the search with fair sharing, and the choice that the configuration makes
 decision.py      assignment, search and partial admission: what Kueue decides
 aftermath.py     the state after a plan, and whom each of its victims would then preempt
+persistence.py   which victims would preempt whoever else goes, unless they fit at once
 cycle/           one whole scheduling cycle, with many pending workloads
 """

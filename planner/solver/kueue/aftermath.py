@@ -18,11 +18,13 @@ from typing import ClassVar, NamedTuple
 from planner.case.kueue import Case
 from planner.objective.terms import Cut
 from planner.plan.kueue import Cascade
+from planner.quota.classes import IntArray
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import FlavorResource
 from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
 from planner.reference.kueue.classical import satisfies_policy
+from planner.reference.kueue.persistence import spared
 from planner.solver.deadline import OutOfTime, never
 from planner.term import UNSTABLE
 
@@ -76,10 +78,22 @@ class CascadeReplay:
         default_factory=dict, init=False
     )
     _found: dict[frozenset[int], tuple[Cascade, ...]] = field(default_factory=dict, init=False)
+    _spared: dict[int, Mapping[str, tuple[IntArray, int]]] = field(default_factory=dict, init=False)
 
     def count(self, victims: Sequence[int]) -> int:
         """Return how many of the victims, given by positions, would preempt again."""
         return len(self.cascades(victims))
+
+    def spared(self, victim: int) -> Mapping[str, tuple[IntArray, int]]:
+        """Return what sets hold in which a victim would not preempt again, if that is known."""
+        if self.is_late():
+            raise OutOfTime
+        if victim not in self._spared:
+            snapshot, one = self.case.snapshot, self.workloads[victim]
+            waiting = pending_again(self.case.state, snapshot, one, self.reasons[victim])
+            holders = self.case.problem.workloads
+            self._spared[victim] = spared(snapshot, self._holder, one, waiting, holders)
+        return self._spared[victim]
 
     def cascades(self, victims: Sequence[int]) -> tuple[Cascade, ...]:
         """Return which of the victims would preempt whom, in the order of their positions."""

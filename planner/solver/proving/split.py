@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from planner.plan.proof import CaseSplit, CountSplit, WholeSplit
+from planner.plan.proof import CaseSplit, CountSplit, Narrowing, Split, WholeSplit
 from planner.problem.array import FloatArray
 from planner.proof.box import Box
 from planner.proof.question import Question
@@ -28,7 +28,7 @@ ByCase = tuple[CaseSplit | None, IntArray | None]
 
 def splits(  # noqa: PLR0911 - a kind of split each
     question: Question, box: Box, found: Suggestion | None, known: int | None = None
-) -> Sequence[CountSplit | WholeSplit | CaseSplit]:
+) -> Sequence[Split]:
     """Return splits of a box that is not closed, the most promising first.
 
     ``found`` is what a linear program suggests, if one was asked; ``known`` a class to split where
@@ -37,6 +37,9 @@ def splits(  # noqa: PLR0911 - a kind of split each
     """
     if question.answer and "before" not in box.sums:
         return [CaseSplit(split="first")]
+    nobody = _nobody(question, box)
+    if nobody is not None:
+        return [nobody]
     rules = question.rules
     by_case, doubtful = scheduler_of(rules).planning.cases(rules, box, found)
     if by_case is not None:
@@ -44,17 +47,12 @@ def splits(  # noqa: PLR0911 - a kind of split each
     if found is None:
         k = int((box.least < box.most).argmax()) if known is None else known
         return [CountSplit(of=(k,), most=int(box.least[k]))]
-    point, bounds = found.point, question.bounds
-    if bounds and "queues" in bounds[-1].measure:  # queues are counted
-        # Whether a queue is touched of which the point takes few.
-        taken = np.bincount(rules.queue, weights=point)
-        certain = {*box.touched, *rules.queue[box.least > 0].tolist()}
-        hardly = [q for q in np.flatnonzero(taken > FRACTION).tolist() if q not in certain]
-        if hardly:
-            return [CaseSplit(split="below", at=rules.name(min(hardly, key=lambda q: taken[q])))]
-    touched = _too_many_touched(question, box, found)
-    if touched is not None:
-        return [touched]
+    point = found.point
+    first: Split | None = _hardly_touched(question, box, found)
+    first = first or _more_than_count(question, box, found)
+    first = first or _too_many_touched(question, box, found)
+    if first is not None:
+        return [first]
     whole = ((abs(v - round(v)), n, v) for n, v in found.quantities.items() if n in rules.whole)
     away, name, value = max(whole, default=(0.0, "", 0.0))
     if away > FRACTION:  # the whole quantity that is farthest from a whole number
@@ -72,6 +70,42 @@ def splits(  # noqa: PLR0911 - a kind of split each
     k = int(taken[0]) if taken.size else int(free[0])
     most = round(point[k]) - 1 if taken.size else 0
     return [CountSplit(of=(k,), most=max(most, int(box.least[k])))]
+
+
+def _hardly_touched(question: Question, box: Box, found: Suggestion) -> CaseSplit | None:
+    """Split by whether a queue is touched of which a point takes few, where queues are counted."""
+    rules, bounds = question.rules, question.bounds
+    if not bounds or "queues" not in bounds[-1].measure:
+        return None
+    taken = np.bincount(rules.queue, weights=found.point)
+    certain = {*box.touched, *rules.queue[box.least > 0].tolist()}
+    hardly = [q for q in np.flatnonzero(taken > FRACTION).tolist() if q not in certain]
+    if not hardly:
+        return None
+    return CaseSplit(split="below", at=rules.name(min(hardly, key=lambda q: taken[q])))
+
+
+def _more_than_count(question: Question, box: Box, found: Suggestion) -> CountSplit | None:
+    """Split by whether more victims go than may count, of those that a point does not spare."""
+    point = found.point
+    for limit in question.limits:
+        for amounts, least in limit.spared.values():
+            lacking = least > amounts @ point + FRACTION
+            taken = least[lacking & (point > FRACTION)]
+            if taken.size:
+                some = (least >= taken.min()) & (box.most > 0)
+                if point[some].sum() > limit.most + FRACTION:
+                    return CountSplit(of=tuple(some.nonzero()[0].tolist()), most=limit.most)
+    return None
+
+
+def _nobody(question: Question, box: Box) -> Narrowing | None:
+    """Narrow the part of such a split in which nobody of some classes goes."""
+    for name, row in box.sums.items() if question.limits else ():
+        none = row.least == 0 and not row.extra and (row.amounts < 0).all()
+        if none and box.most[row.classes].any():
+            return Narrowing(narrow={name: 1})
+    return None
 
 
 def _too_many_touched(

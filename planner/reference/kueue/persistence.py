@@ -1,0 +1,246 @@
+"""When a victim is certain to preempt again, whoever goes beside it, unless it fits at once.
+
+Of one plan the scheduler says which victims would preempt. Here it is said of all plans at once
+that evict a victim v. Removals only lower usage, so these bounds hold whoever else goes:
+
+- What is available to v grows by no more than what all victims hold in its tree.
+- The share of v's side, with v's request counted, is at most what it is where v goes alone.
+- A search that gives up has taken every candidate but those that it dismissed. It dismisses one
+  only because a node between it and v's side is within its quota, and then that node stays so; or,
+  under fair sharing, because the share of its side is too low for v's side, and then it is no
+  higher at the end. So what a node uses at the end is bounded by its quota, by that share, or by
+  what is held there that v may not take (`_Ending`).
+
+Where v fits even at these bounds no search gives up, whoever goes: v preempts, or fits at once.
+
+Source: docs/semantics/kueue.md §4.1 to §4.3, §5.2 to §5.6 and §6.2 to §6.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, inf
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.quota.classes import IntArray
+from planner.quota.kueue.holders import Admitted, Holders
+from planner.quota.kueue.preemptor import replaced_slice
+from planner.quota.kueue.request import PODS
+from planner.quota.kueue.snapshot import Preemptor, Snapshot
+from planner.quota.kueue.tree import Share, Shares
+from planner.reference.kueue.aftermath import next_targets, snapshot_after
+from planner.reference.kueue.eligibility import taste_of
+
+ROUNDING: Final = 1 + 2**-40
+"""More than what the few roundings of a share in doubles amount to."""
+
+
+def spared(
+    snapshot: Snapshot,
+    holder: Admitted,
+    victim: Admitted,
+    waiting: Preemptor,
+    workloads: Holders,
+) -> Mapping[str, tuple[IntArray, int]]:
+    """Return `lacking` by name, and what of it each workload counts, (W,)."""
+    tree, columns = snapshot.tree, workloads.columns
+    root = tree.root(waiting.queue)
+    counts = np.isin(columns.queue, tree.below(root)) & ~columns.leaving
+    shapes, which = workloads.alike
+    found = {}
+    for fr, least in lacking(snapshot, holder, victim, waiting).items():
+        amounts = np.array([one.usage.get(fr, 0) for one in shapes], dtype=np.int64)[which]
+        kind = "queue" if tree.nodes[root].is_queue else "cohort"
+        found[f"{tree.frs[fr]} at {kind}/{tree.nodes[root].name}"] = (
+            np.where(counts, amounts, 0),
+            least,
+        )
+    return found
+
+
+def lacking(
+    snapshot: Snapshot, holder: Admitted, victim: Admitted, waiting: Preemptor
+) -> Mapping[int, int]:
+    """Return how much victims have to hold, per fr, so that one of them preempts nobody.
+
+    ``snapshot`` is before the plan, ``holder`` the preemptor as the plan admits it, ``waiting`` the
+    victim once it is pending. All victims in its tree count, itself included, but for those that
+    go anyway. Empty where the scheduler has to be asked, set by set.
+    """
+    request = None if victim.leaving else _request(snapshot, waiting)
+    if request is None or replaced_slice(snapshot, holder.queue, holder.workload) is not None:
+        return {}
+    alone = snapshot_after(snapshot, holder, [victim])
+    # What does not depend on usage the scheduler itself says: which flavors its pods may have, and
+    # whether it could ever have so much.
+    if not next_targets(alone, waiting):
+        return {}
+    if not any(
+        _Ending(alone, waiting, request, b).fits for b in _attempts(alone, waiting, request)
+    ):
+        return {}
+    usage = snapshot.usage.copy()
+    usage.add(holder.queue, holder.usage)
+    for one in snapshot.contenders(waiting.queue):
+        if one.leaving:  # it preempts nobody whose only targets go anyhow
+            usage.remove(one.queue, one.usage)
+    short = {fr: amount - usage.available(waiting.queue, fr) for fr, amount in request.items()}
+    return {fr: amount for fr, amount in short.items() if amount > 0}
+
+
+def _request(snapshot: Snapshot, waiting: Preemptor) -> Mapping[int, int] | None:
+    """Return what a workload asks for per fr; ``None`` where usage decides about more than room."""
+    spec, configuration = snapshot.queues[waiting.queue].spec, snapshot.configuration
+    groups = spec.resource_groups
+    if (
+        snapshot.tree.arithmetic.wraps
+        or replaced_slice(snapshot, waiting.queue, waiting.workload) is not None
+        # A workload that lacks room may count as fitting then (§4.1, point 6).
+        or taste_of(spec.flavor_fungibility, configuration).level_first
+        or any(len(one.flavors) != 1 or PODS in one.covered_resources for one in groups)
+    ):
+        return None
+    flavor = {resource: g.flavors[0].name for g in groups for resource in g.covered_resources}
+    request: dict[int, int] = {}
+    for pods in waiting.pod_sets:
+        for resource, amount in pods.totals.items():
+            if amount and resource in flavor:
+                fr = snapshot.fr_or_none(flavor[resource], resource)
+                if fr is None:
+                    return None
+                request[fr] = snapshot.tree.arithmetic.add(request.get(fr, 0), amount)
+    policy, nominal = spec.preemption, snapshot.tree.nominal
+    # Else the height of the subtree that would lend decides, too (§4.3).
+    preempts = policy.borrow_within_cohort.policy != "Never" or (
+        configuration.fair_sharing_on and policy.reclaim_within_cohort != "Never"
+    )
+    within = all(amount <= nominal(waiting.queue, fr) for fr, amount in request.items())
+    return request if within or preempts else None
+
+
+def _attempts(alone: Snapshot, waiting: Preemptor, request: Mapping[int, int]) -> list[bool]:
+    """Return attempts that are made whoever goes, each as whether it may borrow.
+
+    Where the request is within nominal quota all candidates may be taken: by the attempt without
+    borrowing, or, if there are none in other queues, by the only one that there is.
+    """
+    if alone.configuration.fair_sharing_on:
+        return [True]
+    used, nominal, queue = alone.usage.amount, alone.tree.nominal, waiting.queue
+    within = all(used[queue][fr] + asked <= nominal(queue, fr) for fr, asked in request.items())
+    return [False, True] if within else [True]
+
+
+@dataclass(frozen=True)
+class _Ending:
+    """The most that nodes can use once a search has given up, if the victim that waits went alone.
+
+    ``alone`` is the snapshot after that; ``borrowing`` is whether the attempt may borrow.
+    """
+
+    alone: Snapshot
+    waiting: Preemptor
+    request: Mapping[int, int]
+    borrowing: bool
+
+    @property
+    def fits(self) -> bool:
+        """Whether the request would fit."""
+        usage, queue = self.alone.usage.copy(), self.waiting.queue
+        for fr in self.request:
+            for node in self._path:
+                usage.amount[node][fr] = self._left(node, fr)
+        return all(asked <= usage.available(queue, fr) for fr, asked in self.request.items())
+
+    def _left(self, node: int, fr: int) -> int:
+        """Return the most that a node can use of an fr."""
+        tree, now = self.alone.tree, self.alone.usage.amount[node][fr]
+        if tree.nodes[node].is_queue:
+            taken = self._held(fr)[self._candidates & (self._queue == node)]
+            left = now - int(taken.sum())
+        else:
+            passed = (self._left(n, fr) - tree.kept[n][fr] for n in tree.children[node])
+            left = sum(max(0, amount) for amount in passed)
+        if node in self._path:
+            return left
+        if self._shares is not None:
+            if fr not in self._shares.counted(node):
+                return now
+            if tree.nodes[node].parent in self._path:
+                left = max(left, self._by_share(self._shares, node, fr))
+        return min(now, max(left, tree.subtree[node][fr]))
+
+    def _by_share(self, shares: Shares, node: int, fr: int) -> int:
+        """Return how much a node beside the path uses at most whose share is too low to lose more.
+
+        Its ``over / lendable / weight`` is at most the share of the waiting workload's side, at
+        first only without any one candidate that is left. The second strategy then asks for one of
+        them: it goes as well, or the share is too low with it.
+        """
+        tree = self.alone.tree
+        parent = tree.nodes[node].parent
+        mine = self._share(shares, self._path[self._path.index(parent) - 1])
+        lendable = tree.lendable(parent)[tree.frs[fr].resource]
+        if lendable <= 0 or mine.weighted == inf:
+            return self.alone.usage.amount[node][fr]
+        over = ceil(mine.weighted * tree.nodes[node].weight * lendable / 1000 * ROUNDING) + 1
+        first, *others = self.alone.configuration.strategies
+        keeps = any(tree.kept[n][fr] for n in tree.below(node)[1:])
+        if first == "LessThanOrEqualToFinalShare" and (keeps or not others):
+            below = np.isin(self._queue, tree.below(node)) & self._candidates
+            over += int(self._held(fr)[below].max(initial=0))
+        return tree.subtree[node][fr] + over
+
+    def _share(self, shares: Shares, node: int) -> Share:
+        """Return the share of a node on the path, with the request counted."""
+        usage = self.alone.usage.copy()
+        usage.add(self.waiting.queue, self.request)
+        return shares.of(usage, node)
+
+    @cached_property
+    def _path(self) -> tuple[int, ...]:
+        return self.alone.tree.path(self.waiting.queue)
+
+    @cached_property
+    def _shares(self) -> Shares | None:
+        configuration = self.alone.configuration
+        fair = configuration.fair_sharing_on
+        return Shares(self.alone.tree, configuration.rules) if fair else None
+
+    @cached_property
+    def _holders(self) -> Holders:
+        return self.alone.contenders(self.waiting.queue)
+
+    @property
+    def _queue(self) -> IntArray:
+        return self._holders.columns.queue
+
+    def _held(self, fr: int) -> IntArray:
+        """(H,) what the holders of the tree hold of an fr."""
+        shapes, which = self._holders.alike
+        return np.array([one.usage.get(fr, 0) for one in shapes], dtype=np.int64)[which]
+
+    @cached_property
+    def _candidates(self) -> NDArray[np.bool_]:
+        """(H,) whom policies permit to take whoever goes, older ones of equal priority left out."""
+        policy, mine = self.alone.queues[self.waiting.queue].spec.preemption, self.waiting.priority
+        priority, own = self._holders.columns.priority, self._queue == self.waiting.queue
+        lower: NDArray[np.bool_] = priority < mine
+
+        def permitted(rule: str) -> NDArray[np.bool_]:
+            return lower | (rule == "Any") if rule != "Never" else np.zeros_like(lower)
+
+        others = permitted(policy.reclaim_within_cohort)
+        if self._shares is None and self.borrowing:
+            borrow = policy.borrow_within_cohort
+            below = (
+                mine - 1 if borrow.max_priority_threshold is None else borrow.max_priority_threshold
+            )
+            others &= lower & (priority <= below) & (borrow.policy != "Never")
+        found: NDArray[np.bool_] = np.where(own, permitted(policy.within_cluster_queue), others)
+        return found

@@ -1,0 +1,73 @@
+"""Who preempts again whoever else goes, held against Kueue's next choice for every set of victims.
+
+The choice is replayed for each set by itself, which recorded answers decide.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain, combinations
+
+import numpy as np
+import pytest
+
+from planner.errors import PlannerError
+from planner.objective.profiles import PROFILES
+from planner.reader.kueue import read_kueue_objects
+from planner.solver.kueue.planning import Planning
+from planner.solver.start import Given, start
+from tests.cluster import PENDING
+from tests.conftest import TEST_ALL
+from tests.oracle.random_queueing import queueing_state
+from tests.oracle.random_states import NOW
+from tests.oracle.random_states import PENDING as INCOMING
+from tests.restless import restless_state
+
+STATES = int(os.environ.get("PLANNER_FUZZ") or (3000 if TEST_ALL else 40))
+
+
+def planned(seed: int, kind: str) -> Planning | None:
+    """Return the planning of a random state; none if it is not of those that are planned."""
+    if kind == "queueing":
+        objects = queueing_state(seed, most=7).objects
+        state, key = read_kueue_objects(objects, where=f"seed {seed}", now=NOW), INCOMING
+    else:
+        state, key = restless_state(seed, fair=kind == "fair"), PENDING
+    try:
+        planning = start(state, Given(key))
+    except PlannerError:
+        return None
+    assert isinstance(planning, Planning)
+    planning.set_objective(PROFILES["stable"])
+    return planning
+
+
+def contradicted(planning: Planning, seen: Counter[str]) -> Iterator[str]:
+    """Say of which sets the scheduler says that a victim is calm, and the bounds that it is not."""
+    replay, workloads = planning.cascade_replay, planning.problem.workloads
+    places = planning.candidates.nonzero()[0].tolist()
+    spared = {at: known for at in places if (known := replay.spared(at))}
+    seen["victims"] += len(places)
+    seen["certain"] += len(spared)
+    for gone in chain.from_iterable(combinations(places, n + 1) for n in range(len(places))):
+        again = {one.victim for one in replay.cascades(gone)}
+        for at in spared.keys() & {*gone}:
+            enough = all(
+                int(np.sum(amounts[[*gone]])) >= least for amounts, least in spared[at].values()
+            )
+            preempts = workloads[at].key in again
+            seen["room" if enough else "no room"] += 1
+            if not enough and not preempts:
+                yield f"{workloads[at].key} of {[workloads[i].key for i in gone]}"
+
+
+@pytest.mark.parametrize("kind", ["queueing", "classical", "fair"])
+def test_a_victim_that_is_certain_to_preempt_does(kind: str) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(STATES):
+        planning = planned(seed, kind)
+        if planning is not None:
+            found = [*contradicted(planning, seen)]
+            assert not found, (seed, found)
+    assert seen["certain"] > STATES // 20, seen
+    assert min(seen["room"], seen["no room"]) > STATES // 4, seen
