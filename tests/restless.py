@@ -1,18 +1,20 @@
 """Small random states full of victims that would preempt again: all quota is in use.
 
 Up to seven workloads in two to four queues, in cohorts of up to three levels with limits, under
-classical preemption and under fair sharing by every choice of strategies. Amounts are a few units.
+classical preemption and under fair sharing by every choice of strategies, and by the rules of
+several releases. Amounts are a few units.
 """
 
 import random
 from typing import Final
 
 from planner.state.kueue import State
-from tests.cluster import Object, cohort, fair_sharing, pending, queue, running, state_of
+from tests.cluster import Object, cohort, configuration, pending, queue, running, state_of
 
 FINAL, INITIAL = "LessThanOrEqualToFinalShare", "LessThanInitialShare"
 STRATEGIES: Final = ((), (), (FINAL,), (INITIAL,))
 QUEUES: Final = "abcd"
+RELEASES: Final = ("main", "main", "main", "main", "0.18.0", "0.17.0", "0.16.0", "0.15.0")
 
 
 def restless_state(seed: int, *, fair: bool) -> State:
@@ -67,7 +69,11 @@ def restless_state(seed: int, *, fair: bool) -> State:
         for number in range(chance.randint(4, 7))
     )
     parts.append(pending("a", amounts(1, 4), 3))
+    release = chance.choice(RELEASES)
     if fair:
-        gate = chance.random() < 0.5
-        parts.append(fair_sharing(*chance.choice(STRATEGIES), within_nominal=gate))
-    return state_of(*parts)
+        gate = release == "main" and chance.random() < 0.5
+        strategies = list(chance.choice(STRATEGIES))
+        gates = {"FairSharingPreemptWithinNominal": True} if gate else {}
+        fair_sharing = {"preemptionStrategies": strategies}
+        parts.append(configuration(fairSharing=fair_sharing, featureGates=gates))
+    return state_of(*parts, release=release)
