@@ -379,7 +379,8 @@ def explain_infeasible(case: Case, eligible: BoolArray) -> str:
     )
     if problem.places is not None:
         reason += ", or the nodes lack room without those"
-    return f"no set of the {count} candidates is legal: {reason}"
+    none = "the only candidate is not" if count == 1 else f"no set of the {count} candidates is"
+    return f"{none} legal: {reason}"
 
 
 _IF_IT_DID: Final = "Kueue does not even look at {}", "; the plan is what would be if it did"

@@ -28,7 +28,7 @@ from planner.coverage.kueue_features import PREEMPTION_CONFIG, SLICES, TOPOLOGY
 from planner.plan import Assume, Uncovered, qualified
 from planner.plan.base import name_some
 from planner.plan.kueue import Demand, JointPlan, Plan
-from planner.quantity import format_units
+from planner.quantity import format_units, plural
 from planner.quota.kueue.activity import Activity, leaves_it_to_workers
 from planner.quota.kueue.assignment import (
     Mode,
@@ -167,7 +167,7 @@ def _fewer_pending(state: State, queue: ClusterQueue) -> Iterator[str]:
     here = int(np.count_nonzero(asked[columns.local_queue[columns.is_pending]]))
     if here < queue.status.pending:
         yield (
-            f"ClusterQueue {queue.name} says that {queue.status.pending} workloads are pending, "
+            f"ClusterQueue {queue.name} counts {plural(queue.status.pending, 'pending workload')}, "
             f"the state has {here}: who is next is not known"
         )
 

@@ -285,5 +285,6 @@ def _backoff(now: int, leaf: Queue, application: Application, ask: Ask) -> str:
     mine = (-ask.priority, ask.request_time)
     before = sum((-one.priority, one.request_time) < mine for one in application.requests)
     if 0 < most <= before:
-        return f"{before} asks come before it, and after {most} that fit nowhere it waits"
+        come = "1 ask comes" if before == 1 else f"{before} asks come"
+        return f"{come} before it, and after {most} that fit nowhere it waits"
     return ""

@@ -19,6 +19,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from planner.errors import SchemaError
 from planner.plan.base import Record
+from planner.quantity import plural
 
 
 class CountSplit(Record):
@@ -146,8 +147,10 @@ def trees_of(lines: Sequence[str], where: str) -> Mapping[str, tuple[Tree, ...]]
         head = _read(tree, lines, number, where, "the line of a tree")
         first, last = number + 1, number + 1 + head.steps
         if last > len(lines):
-            expected = f"{head.steps} steps of the tree of {head.claim} that line {first} begins"
-            raise SchemaError(where, f"ends after {len(lines) - first} steps", expected)
+            expected = (
+                f"{plural(head.steps, 'step')} of the tree of {head.claim} that line {first} begins"
+            )
+            raise SchemaError(where, f"ends after {plural(len(lines) - first, 'step')}", expected)
         steps = tuple(_read(step, lines, i, where, "a step of a tree") for i in range(first, last))
         found.setdefault(head.preemptor, []).append(Tree(claim=head.claim, steps=steps))
         number = last

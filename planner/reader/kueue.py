@@ -229,7 +229,8 @@ def resolve_priorities(
         else:
             resolved.append(workload)
     notes = [
-        f"{kind} {shown(name)} was not read: priority 0 for the {count} workloads that name it"
+        f"{kind} {shown(name)} was not read: priority 0 for "
+        f"{'the workload that names it' if count == 1 else f'the {count} workloads that name it'}"
         for (kind, name), count in missing.items()
     ]
     return resolved, notes

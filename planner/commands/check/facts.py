@@ -29,6 +29,7 @@ from planner.proof.claims import (
     level_claim,
 )
 from planner.proof.question import Open, Question, in_words
+from planner.quantity import plural
 from planner.verifier.wording import compare, judge, once_each
 
 NONE_LEGAL: Final = "no legal victim set exists"
@@ -126,7 +127,7 @@ def _judge(
     except UnsupportedError as error:
         return False, str(error)
     count = len(tree.steps)
-    return True, "1 step" if count == 1 else f"{count} steps"
+    return True, plural(count, "step")
 
 
 CAPS: Final = Law(
@@ -207,7 +208,7 @@ class Facts:
         known = [self.position[key] for key in plan.keys if key in self.position]
         if plan.algorithm == "optimum" and known != self.positions(plan.keys):
             findings.append("the victims are not in candidate order")
-        return judge(VICTIMS, findings, f"{len(victims)} victims compared")
+        return judge(VICTIMS, findings, f"{plural(len(victims), 'victim')} compared")
 
     def _victim_faults(self, where: str, victim: Any) -> Iterator[str]:  # noqa: ANN401 - of a plan
         """Yield what is false of the victim that stands at a place of the plan."""
@@ -332,4 +333,4 @@ class Facts:
         for term, value in greedy.terms.items():
             if term not in left_out:
                 findings += compare(f"term {term}", value, self.terms.get(term))
-        return judge(GREEDY, findings, f"{len(self.own)} victims, replayed")
+        return judge(GREEDY, findings, f"{plural(len(self.own), 'victim')}, replayed")

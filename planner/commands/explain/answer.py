@@ -190,7 +190,7 @@ def about_plan(plan: AnyPlan, standings: Sequence[CommonStanding], optima: Optim
     if unknown or not standings or optima is None:
         return plan.explanation
     needed, count = sum(bool(place.necessary) for place in standings), len(standings)
-    are = f"{needed} of {count} victims are"
+    are = f"{needed} of {count} victims {'is' if needed == 1 else 'are'}"
     if count == 1:
         are = "the victim is" if needed else "the victim is not"
     text = f"{plan.explanation}; {are} in every optimal plan"

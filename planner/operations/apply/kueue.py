@@ -26,6 +26,7 @@ from planner.operations.steer.kueue.setup import missing_gates
 from planner.operations.steer.record import Act, Line
 from planner.plan.kueue import Plan
 from planner.plan.record import Command, Commands
+from planner.quantity import plural
 from planner.reader import read_objects
 from planner.solver.deadline import Deadline
 from planner.state.kueue import State, of_kueue
@@ -119,7 +120,7 @@ def preview(question: Question, cluster: Cluster, options: Sequence[str]) -> App
     reason, steps = steps_of(state, plan, options)
     if reason:
         return answer(plan, "refused", reason)
-    return answer(plan, "planned", f"{len(steps)} steps", steps=steps)
+    return answer(plan, "planned", plural(len(steps), "step"), steps=steps)
 
 
 def with_commands(state: State, plan: Plan, options: Sequence[str]) -> Plan:

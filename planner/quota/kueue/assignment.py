@@ -12,6 +12,7 @@ from typing import ClassVar, Final, Literal
 from pydantic import AliasChoices, ConfigDict, Field, ValidationError
 
 from planner.errors import LookupFailed, SchemaError, did_you_mean
+from planner.quantity import plural
 from planner.quota.kueue.preemptor import replaced_by
 from planner.quota.kueue.request import PODS
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
@@ -133,7 +134,7 @@ def read_assignment(value: object, preemptor: Preemptor, where: str = "assignmen
         least = min(request.pod_set.min_count or request.count, request.count)
         if pods.count is not None and not least <= count <= request.spec_count:
             expected = f"a count from {least} to {request.spec_count}"
-            raise SchemaError(where, f"{named} gets {count} pods", expected)
+            raise SchemaError(where, f"{named} gets {plural(count, 'pod')}", expected)
         pod_sets.append(pods.model_copy(update={"count": count}))
     mode = worst(choice.mode for pods in pod_sets for choice in pods.flavors.values())
     return assignment.model_copy(update={"pod_sets": tuple(pod_sets), "mode": mode})

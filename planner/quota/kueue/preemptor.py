@@ -16,6 +16,7 @@ from typing import Final, Literal, NamedTuple
 from msgspec.structs import replace
 
 from planner.errors import InputError, LookupFailed, UnsupportedError, did_you_mean
+from planner.quantity import plural
 from planner.quota.kueue.amount import Arithmetic
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.holding import (
@@ -188,10 +189,10 @@ class Replaced(NamedTuple):
         """
         if place < len(self.pod_sets):
             return self.pod_sets[place]
+        holds = f"holds {plural(len(self.pod_sets), 'podset')} only"
         raise UnsupportedError(
             self.replacement,
-            f"it replaces {self.slice.key}, which holds {len(self.pod_sets)} podsets only: Kueue "
-            "itself crashes on that",
+            f"it replaces {self.slice.key}, which {holds}: Kueue itself crashes on that",
         )
 
     def named(self, name: str, resource: str) -> int:

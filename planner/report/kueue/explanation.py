@@ -14,6 +14,7 @@ from planner.commands.explain.kueue.record import (
     Standing,
 )
 from planner.plan.base import name_some
+from planner.quantity import plural
 from planner.report import document as doc
 from planner.report.document import MAX_NAMES, NOTHING, Cell, Column, name, named, table
 from planner.report.explanation import Explained
@@ -74,9 +75,10 @@ def _blocks(answer: Explanation) -> Iterator[doc.Block]:
 
 
 def _asked(room: FlavorRoom) -> str:
-    unit = f"slices of {room.size} slots" if room.size > 1 else "slots"
     who = " and ".join(short(one) for one in room.pod_sets)
-    many = f"{room.wanted:,} {unit} of {short(room.slot)}"
+    many = f"{plural(room.wanted, 'slot')} of {short(room.slot)}"
+    if room.size > 1:
+        many = f"{plural(room.wanted, 'slice')} of {room.size} slots of {short(room.slot)}"
     flavor = f"flavor {short(room.flavor)}" + ("" if room.assigned else ", which is not assigned")
     manners = {"required": "required in one", "preferred": "preferred in one"}
     if room.manner in manners:

@@ -171,9 +171,15 @@ def explain_infeasible(problem: YuniKornProblem, eligible: BoolArray, rules: Rul
     lacks = lacking(problem, build_classes(problem, eligible, []), rules)
     node = min(lacks, key=lambda one: len(lacks[one]))
     if not lacks[node]:
+        none = "the only candidate is not" if count == 1 else f"no set of the {count} candidates is"
         return (
-            f"no set of the {count} candidates is legal: what would be needed leaves a queue "
+            f"{none} legal: what would be needed leaves a queue "
             "below its guaranteed, or is in a queue that is no longer over it"
+        )
+    if count == 1:
+        return (
+            "1 candidate is not enough on any node; "
+            f"for {problem.nodes[node]} it holds too little: {', '.join(lacks[node])}"
         )
     nearest = f"for {problem.nodes[node]} they hold too little: {', '.join(lacks[node])}"
     return f"{count} candidates are not enough on any node; {nearest}"

@@ -19,7 +19,7 @@ from planner.objective.profiles import (
 )
 from planner.plan import AnyPlan, Verdict
 from planner.plan.kueue import JointPlan, Plan
-from planner.quantity import format_units
+from planner.quantity import format_units, plural
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, Shares, Usage
 from planner.verifier.kueue.case import Case
 from planner.verifier.kueue.setting import Setting
@@ -83,7 +83,9 @@ def check_facts(case: Case, plan: Plan) -> Verdict:
             quantity = format_units(units, amount.resource)
             findings += compare(f"usage of {name} by {key}", amount.units, units)
             findings += compare(f"quantity of {name} by {key}", amount.quantity, quantity)
-    return judge(FACTS, findings, f"{preemptor.key} and {len(plan.victims)} victims compared")
+    return judge(
+        FACTS, findings, f"{preemptor.key} and {plural(len(plan.victims), 'victim')} compared"
+    )
 
 
 def _demand_faults(setting: Setting, plan: Plan) -> Iterator[str]:

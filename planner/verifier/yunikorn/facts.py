@@ -14,6 +14,7 @@ from typing import Final
 from planner.laws import Law
 from planner.plan import Verdict
 from planner.plan.yunikorn import YuniKornPlan, YuniKornVictim
+from planner.quantity import plural
 from planner.quota.yunikorn.resource import plus
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import Allocation, Claim, parse_yunikorn_quantity
@@ -75,7 +76,9 @@ def check_yunikorn_facts(case: YuniKornCase, plan: YuniKornPlan) -> Verdict:
         stated = [amount.resource for amount in claim.usage]
         held = [t for t, units in victim.resource.items() if units]
         findings += once_each(f"victims[{i}].usage of {claim.allocation}", stated, held)
-    return judge(FACTS, findings, f"{plan.preemptor} and {len(plan.victims)} victims compared")
+    return judge(
+        FACTS, findings, f"{plan.preemptor} and {plural(len(plan.victims), 'victim')} compared"
+    )
 
 
 def _ask_faults(case: YuniKornCase, plan: YuniKornPlan) -> Iterator[str]:

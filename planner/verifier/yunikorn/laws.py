@@ -16,6 +16,7 @@ from typing import Final
 from planner.laws import Register
 from planner.laws import yunikorn as laws
 from planner.plan import Verdict
+from planner.quantity import plural
 from planner.quota.yunikorn.cluster import Asking, NodeRoom, is_usable
 from planner.quota.yunikorn.limits import ACCEPTED
 from planner.quota.yunikorn.queue import Queue, under
@@ -240,7 +241,8 @@ def leaves_guaranteed(case: YuniKornCase) -> Verdict:
                     f"guaranteed is {say_amount(t, guaranteed)}"
                 )
     guarded = sum(queue.guaranteed is not None for queue in case.touched)
-    holds = f"{guarded} of {len(case.touched)} queues touched have a guaranteed, and keep it"
+    have = "has a guaranteed, and keeps" if guarded == 1 else "have a guaranteed, and keep"
+    holds = f"{guarded} of {plural(len(case.touched), 'queue')} touched {have} it"
     return judge(laws.YK_LEAVES_GUARANTEED, findings, holds)
 
 

@@ -81,13 +81,15 @@ class _TooMuch(Struct, frozen=True):
     def words(self) -> dict[str, str]:
         """Return what is asked for in one domain, and for how much there is room at most."""
         wanted = self.wanted
-        unit = f"slices of {wanted.aim.size} pods" if wanted.aim.size > 1 else "pods"
+        many = plural(wanted.slices, "pod")
+        if wanted.aim.size > 1:
+            many = f"{plural(wanted.slices, 'slice')} of {wanted.aim.size} pods"
         each, beside = _each(wanted.workers), ""
         if wanted.leader is not None:
             each += f", and a leader of {_each(wanted.leader)},"
             beside = " beside the leader"
         return {
-            "wanted": f"{wanted.slices:,} {unit} of {each}",
+            "wanted": f"{many} of {each}",
             "level": self.tree.levels[wanted.aim.level],
             "closest": ",".join(self.tree.values[wanted.aim.level][self.rank]),
             "room": f"{self.most:,}{beside}",
