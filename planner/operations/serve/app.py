@@ -104,6 +104,12 @@ _ANSWERS: Final = frozenset({0, 3, 4, 5, 6})
 _BAD_INPUT: Final = 2
 _STATUS_OF: Final = {"input": 422, "option": 400, "too large": 413, "memory": 500}
 """The status of bad input by the kind of the error."""
+READ_AT_ONCE: Final = 4
+"""How many dumps are read for each that is answered: they take no place of an answer."""
+SECONDS_TO_SEND: Final = 10
+"""How long a dump may take, besides what it takes at the slowest."""
+SLOWEST: Final = 2**16
+"""Bytes a second at which a dump has to come."""
 PORT: Final = re.compile(r":[0-9]+$")
 _STRING: Final = {"type": "string"}
 _CLOSED: Final = {
@@ -209,6 +215,7 @@ class Answering:
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
         self._slots = asyncio.Semaphore(bounds.at_once)
+        self._reading = asyncio.Semaphore(READ_AT_ONCE * bounds.at_once)
 
     async def to(self, request: Request, asked: Asked, *words: str, plans: int = 1) -> Response:
         """Answer a request with what a command prints; ``plans`` share its time."""
@@ -218,13 +225,14 @@ class Answering:
             raise HTTPException(400, "an option stands twice")
         command, *options = words
         whole = [command, "-", *options, *asked.words()]
-        if self._slots.locked():
-            said = f"{bounds.at_once} are answered already"
-            raise HTTPException(503, said, {"Retry-After": "5"})
         try:
-            async with self._slots, asyncio.timeout(bounds.seconds):
-                dump = await _body(request, bounds.max_bytes)
-                ended = await _while_waited_for(answer(whole, dump, bounds, plans), request)
+            async with asyncio.timeout(bounds.seconds):
+                self._refuse_if_busy()
+                async with self._reading:
+                    dump = await _body(request, bounds.max_bytes)
+                self._refuse_if_busy()
+                async with self._slots:
+                    ended = await _while_waited_for(answer(whole, dump, bounds, plans), request)
         except TimeoutError:
             said = f"there was no answer within {bounds.seconds:g} s"
             raise HTTPException(408, said) from None
@@ -235,6 +243,11 @@ class Answering:
         status = _STATUS_OF.get(ended.kind, 500) if ended.code == _BAD_INPUT else 500
         raise HTTPException(status, _in_words(ended.said) or f"the process ended with {ended.code}")
 
+    def _refuse_if_busy(self) -> None:
+        if self._slots.locked():
+            said = f"{self._bounds.at_once} are answered already"
+            raise HTTPException(503, said, {"Retry-After": "5"})
+
 
 def _in_words(said: str) -> str:
     """Return what the command line says of an error, without hints about options of its own."""
@@ -243,19 +256,23 @@ def _in_words(said: str) -> str:
 
 
 async def _body(request: Request, max_bytes: int) -> bytes:
-    """Return the body of a request, unless it is too large."""
+    """Return the body of a request, unless it is too large, or sent too slowly."""
     refused = HTTPException(413, f"more than the {max_bytes} bytes {AT_MOST}")
     promised = request.headers.get("content-length", "")
     if promised.isdigit() and int(promised[:20]) > max_bytes:
         raise refused
-    data = bytearray()
+    data, begun = bytearray(), asyncio.get_running_loop().time()
     try:
-        async for piece in request.stream():
-            data += piece
-            if len(data) > max_bytes:
-                raise refused
+        async with asyncio.timeout(SECONDS_TO_SEND) as limit:
+            async for piece in request.stream():
+                data += piece
+                if len(data) > max_bytes:
+                    raise refused
+                limit.reschedule(begun + SECONDS_TO_SEND + len(data) / SLOWEST)
     except ClientDisconnect:
         raise HTTPException(400, "the dump broke off") from None
+    except TimeoutError:
+        raise HTTPException(408, "the dump comes too slowly") from None
     return bytes(data)
 
 

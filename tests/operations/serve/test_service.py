@@ -462,6 +462,23 @@ def test_idle_connections_shut_nobody_out_and_errors_are_json() -> None:
             connection.close()
 
 
+def test_of_many_connections_the_oldest_idle_ones_are_closed() -> None:
+    """Files that may be open are never used up, and the log says nothing."""
+    with serving_at() as (process, at):
+        idle = [socket.create_connection(at) for _ in range(150)]
+        assert b'{"status":"ok"}' in answered(at, HEALTH)
+        first, last = idle[0], idle[-1]
+        first.settimeout(FOR_EVER_S)
+        assert first.recv(1) == b""
+        last.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            last.recv(1)
+        for connection in idle:
+            connection.close()
+        process.terminate()
+        assert process.communicate(timeout=FOR_EVER_S)[1] == ""
+
+
 def test_a_connection_that_asks_for_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "SECONDS_TO_ASK", 0.1)
 
@@ -478,6 +495,37 @@ def test_a_connection_that_asks_for_nothing_is_closed(monkeypatch: pytest.Monkey
             return left
 
     assert asyncio.run(closed()) == b""
+
+
+def test_slow_dumps_keep_nobody_from_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take no place of an answer, of which there is one, and are not waited for long."""
+    monkeypatch.setattr(serving, "SECONDS_TO_SEND", 5)
+
+    head = "POST /v1/plan HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
+
+    async def asked(at: tuple[str, int], length: int, dump: bytes) -> bytes:
+        reader, writer = await asyncio.open_connection(*at)
+        writer.write(head.format(length=length).encode() + dump)
+        said = await reader.read()
+        writer.close()
+        return said
+
+    async def slow_and_quick() -> tuple[bytes, list[bytes]]:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            serving_it, at = server.server(service()), listener.getsockname()
+            task = asyncio.create_task(serving_it.serve(sockets=[listener]))
+            slow = [asyncio.create_task(asked(at, 100, b"{")) for _ in range(3)]
+            await asyncio.sleep(0.5)
+            quick, late = await asked(at, len(DUMP), DUMP), await asyncio.gather(*slow)
+            serving_it.should_exit = True
+            await task
+            return quick, late
+
+    quick, slow = asyncio.run(slow_and_quick())
+    assert quick.startswith(b"HTTP/1.1 200 ")
+    for said in slow:
+        assert said.startswith(b"HTTP/1.1 408 ")
+        assert said.endswith(b'{"error":"the dump comes too slowly"}')
 
 
 def test_a_client_made_of_the_description(tmp_path: Path) -> None:
