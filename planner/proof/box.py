@@ -89,11 +89,9 @@ class Row(Struct, frozen=True, dict=True):
 
         Of other classes every set of the box has the same victims: a constant on the right side.
         """
-        if not self.classes.size:  # most rows, once a box around this one was narrowed
-            return self
         least = box.least[self.classes]
         open_ = least < box.most[self.classes]
-        if open_.all():
+        if np.count_nonzero(open_) == open_.size:  # mostly both are 0
             return self
         certain = sum_of_products(self.amounts[~open_], least[~open_])
         return Row(self.classes[open_], self.amounts[open_], self.least - certain, self.extra)
@@ -303,6 +301,8 @@ def rounded_sum(
 def sum_of_products(amounts: Numbers, counts: IntArray) -> int:
     """Return ``sum(amounts * counts)`` exactly; counts are not negative."""
     number = int(counts.sum())
+    if not number:
+        return 0
     if amounts.dtype == object or number >= _HALF:
         return sum(map(mul, amounts.tolist(), counts.tolist()))
     if _largest(amounts) * number < _INT64:
