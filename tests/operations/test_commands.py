@@ -73,7 +73,7 @@ def test_lint_says_what_it_is_at(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(LINE, "clock", map(float, count()).__next__)  # a second with every look
-    stages = [f"reading {QUICKSTART}", "rule 1 of 27"]
+    stages = [f"reading {QUICKSTART}", "rule 1 of 28"]
     words = ("lint", str(QUICKSTART))
     test_progress.test_commands_say_what_they_are_at(monkeypatch, words, stages, capsys)
 

@@ -171,7 +171,7 @@ def test_older_releases_say_it_in_other_words() -> None:
     gone = held(with_spec(A, namespaceSelector={}), namespace("other"), ONE, release="0.18.4")
     assert gone is not None
     told(gone.message)
-    other = held(A, namespace("ns"), ONE, release="0.18.4")
+    other = held(with_spec(A, namespaceSelector=None), namespace("ns"), ONE, release="0.18.4")
     assert other is not None
     told(other.message)
 
