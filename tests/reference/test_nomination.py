@@ -160,6 +160,16 @@ def test_the_selector_matches_the_namespace(
     assert (found.message if found else "") == ("" if nominated else message)
 
 
+def test_without_a_selector_no_namespace_matches() -> None:
+    """Whichever the dump has. What was never in a cluster may have been cut short by hand."""
+    nowhere = with_spec(A, namespaceSelector=None)
+    assert held(nowhere, ONE) is None
+    nowhere[0]["status"] = {"conditions": [{"type": "Active", "status": "True"}]}
+    found = held(nowhere, ONE)
+    assert found is not None
+    assert found.message == "workload namespace doesn't match ClusterQueue selector"
+
+
 def test_a_namespace_must_be_there() -> None:
     found = held(with_spec(A, namespaceSelector={}), namespace("other"), ONE)
     assert found is not None

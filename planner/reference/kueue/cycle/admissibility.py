@@ -84,10 +84,14 @@ def refusal_of(state: State, workload: Workload, queue: ClusterQueue) -> Refusal
 def namespace_refusal(state: State, workload: Workload, queue: ClusterQueue) -> Refusal | None:
     """Say why the namespace of a workload keeps it out of a ClusterQueue; ``None`` if it does not.
 
-    A dump without any Namespace says nothing of namespaces: each is taken to exist and match.
+    A dump without any Namespace says nothing of namespaces: each is taken to exist and match. But
+    an absent selector matches none, if that is how the ClusterQueue was in a cluster: a manifest,
+    which has no conditions, may be cut short.
     """
+    selector = queue.spec.namespace_selector  # an absent one matches nothing
     if not state.namespaces:
-        return None
+        nowhere = selector is None and queue.status.conditions
+        return _mismatch(state) if nowhere else None
     labels = {one.metadata.name: one.metadata.labels for one in state.namespaces}
     namespace = workload.metadata.namespace
     own = labels.get(namespace)
@@ -98,10 +102,15 @@ def namespace_refusal(state: State, workload: Workload, queue: ClusterQueue) -> 
         what = what if newer else "Could not obtain workload namespace"
         return _misconfigured(f'{what}: namespaces "{namespace}" not found')
     own = {_NAME_LABEL: namespace, **own}
-    selector = queue.spec.namespace_selector  # an absent one matches nothing
     if selector is not None and selector.matches(own):
         return None
+    return _mismatch(state)
+
+
+def _mismatch(state: State) -> Refusal:
+    """Return the refusal of a namespace, in the words of the release."""
     words = NAMESPACE_MISMATCH.message
+    newer = state.configuration.rules.says_why_unadmitted
     return NAMESPACE_MISMATCH if newer else NAMESPACE_MISMATCH._replace(message=f"W{words[1:]}")
 
 
