@@ -118,7 +118,7 @@ class CommandLine:
         path: Path | None = self.values[name]
         if path is None:
             return None
-        from planner.reader.parse import EXPECTED, parse
+        from planner.reader.parse import BOM, EXPECTED, parse, refuse_twice
         from planner.reader.show import shown
         from planner.reader.source import load
 
@@ -135,6 +135,8 @@ class CommandLine:
             several = len(documents) != 1
             said = f"{len(documents)} documents stand" if several else f"{shown(found)} stands"
             raise SchemaError(str(path), f"{said} here", _ONE_OBJECT)
+        if not documents[0].yaml:  # where a key stands twice in YAML it has been refused
+            refuse_twice(texts[0].data.removeprefix(BOM), documents[0].where, _ONE_OBJECT)
         return {str(key): item for key, item in found.items()}
 
     @contextmanager

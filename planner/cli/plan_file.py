@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -15,7 +13,7 @@ from planner.plan import AnyPlan
 from planner.plan.proof import lines_of, trees_of
 from planner.reader.complaint import schema_error
 from planner.reader.items import Item
-from planner.reader.parse import BOM, parse_json, refuse_binary
+from planner.reader.parse import BOM, parse_json, refuse_binary, refuse_twice
 from planner.reader.show import place, shown
 from planner.reader.source import MAX_BYTES, load_file
 from planner.scheduler import find_scheduler, schedulers
@@ -59,7 +57,7 @@ def read_plans(source: str, max_bytes: int | None = None) -> Plans:
         found = f"holds {len(values)} documents" if values else "is empty"
         raise ParseError(root, found, EXPECTED)
     value = values[0]
-    _refuse_twice(data, root)
+    refuse_twice(data, root, EXPECTED)
     if isinstance(value, dict) and isinstance(value.get("plans"), list):
         strange = [name for name in value if name not in {"schema", "plans"}]
         if strange:
@@ -107,19 +105,6 @@ def proof_text(plans: Sequence[AnyPlan]) -> bytes:
         for line in lines_of(plan.preemptor, plan.certificate.trees)
     )
     return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _refuse_twice(data: bytes, root: str) -> None:
-    """Raise a `SchemaError` if a key stands twice in an object: readers take one or the other."""
-
-    def once(pairs: list[tuple[str, object]]) -> None:
-        names = Counter(name for name, _ in pairs)
-        for name, count in names.items():
-            if count > 1:
-                found = f"the key {shown(name)} stands {count} times in one object"
-                raise SchemaError(root, found, EXPECTED)
-
-    json.loads(data, object_pairs_hook=once, parse_int=str)
 
 
 def _plan(root: str, path: tuple[str | int, ...], value: object) -> AnyPlan:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -11,6 +13,7 @@ from pydantic_core import from_json
 from planner.errors import ParseError
 from planner.reader.bound import Budget
 from planner.reader.quick import quick_document
+from planner.reader.show import shown
 from planner.reader.source import GZIP_MAGIC, STDIN, Text
 
 _UNPACK_INTO_FOLDER: Final = "unpack it into a folder, and name the folder"
@@ -248,6 +251,22 @@ def parse_json(data: bytes, where: str, budget: Budget | None = None) -> Iterato
         yield value
         size = max(_SMALLEST_PIECE, 2 * (end - found.start()))
         start = end
+
+
+def refuse_twice(data: bytes, where: str, expected: str) -> None:
+    """Raise a `ParseError` if a key stands twice in an object of a document of JSON.
+
+    Readers take one of the two values or the other: what is to be trusted, or is written by hand,
+    says each thing once.
+    """
+
+    def once(pairs: list[tuple[str, object]]) -> None:
+        for name, count in Counter(name for name, _ in pairs).items():
+            if count > 1:
+                found = f"the key {shown(name)} stands {count} times in one object"
+                raise ParseError(where, found, expected)
+
+    json.loads(data, object_pairs_hook=once, parse_int=str)
 
 
 def _parse_one(data: bytes, start: int, size: int, where: str) -> tuple[object, int]:

@@ -209,6 +209,14 @@ def test_costs_decide(dump: Path, tmp_path: Path) -> None:
     assert "Cost" in table
 
 
+@pytest.mark.parametrize("name", ["costs.json", "costs.yaml"])
+def test_one_workload_has_one_cost(dump: Path, tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    line = '{"ns/big": 1, "ns/big": 9}' if name.endswith("json") else "ns/big: 1\nns/big: 9\n"
+    file.write_text(line, encoding="utf-8")
+    told(refused("solve", dump, "--objective", "min-cost", "--costs", file))
+
+
 @pytest.mark.parametrize(
     "costs",
     [
