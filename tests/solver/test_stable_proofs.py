@@ -9,8 +9,9 @@ import pytest
 import planner
 from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.wishes import Wishes
-from planner.plan import Level
+from planner.plan import Level, Tree
 from planner.plan.kueue import Plan
+from planner.plan.proof import ByRows, CountSplit
 from planner.proof import claims as claims_of_plans
 from planner.solver import levels
 from planner.solver.answer import NO_CAPS
@@ -22,6 +23,7 @@ from planner.solver.kueue.start import start
 from planner.solver.levels import Proved
 from planner.solver.search import Search
 from planner.solver.start import Given
+from planner.state.kueue import State
 from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.solver.test_stability import third_party
 
@@ -248,3 +250,56 @@ def test_a_cap_loosens_no_wish() -> None:
     assert (plan.status, set(plan.keys), plan.terms["unstable"]) == ("optimal", STABLE_BEST, 0)
     assert plan.certificate is not None
     assert [(cap.term, cap.most) for cap in plan.certificate.caps] == [("unstable", 1)]
+
+
+ROOM = "gpu in flavor default at queue/a"
+SPARE = f"{ROOM} to spare"
+FEWEST = Profile("mine", "", (D11, ("workloads",)))
+
+
+def one_queue() -> State:
+    """Both of 1, or the one of 2, make room; that one would then preempt both, if it may."""
+    low = (running(name, "a", 1, minute=2) for name in ("one", "two"))
+    parts = queue("a", 4, within="LowerPriority"), *low, running("mid", "a", 2, 1), pending("a", 2)
+    return state_of(*parts)
+
+
+def by_hand(plan: Plan, *leaves: dict[str, int]) -> Plan:
+    """Return a plan whose tree of `workloads` splits by ``mid``, and closes parts by some rows."""
+    assert plan.certificate is not None
+    steps = [CountSplit(of=(2,), most=0), *(ByRows(rows=rows) for rows in leaves)]
+    tree = Tree(claim="workloads, unstable replayed", steps=tuple(steps))
+    others = [one for one in plan.certificate.trees if not one.claim.startswith("workloads")]
+    update = {"trees": (*others, tree)}
+    return plan.model_copy(update={"certificate": plan.certificate.model_copy(update=update)})
+
+
+def test_who_is_certain_to_preempt_again_asks_for_room() -> None:
+    """Where ``mid`` goes, all have to hold 4: the 2 that are pending and the 2 that it asks for."""
+    state = one_queue()
+    plan = planner.solve(state, PENDING, objective=FEWEST)
+    assert (plan.status, set(plan.keys)) == ("optimal", {"ns/one", "ns/two"})
+    stays, goes = {ROOM: 1, "better": 1}, {SPARE: 1, "better": 2}
+    assert planner.check(state, by_hand(plan, stays, goes), FEWEST).accepted
+    # Where it is not certain to go nothing is known, and less room than that closes nothing.
+    for leaves in ((goes, goes), ({SPARE: 1}, goes), (stays, {ROOM: 1, "better": 2})):
+        assert not planner.check(state, by_hand(plan, *leaves), FEWEST).accepted
+
+
+def test_who_may_not_preempt_is_not_certain_to() -> None:
+    """Where ``mid`` may not preempt it is the answer alone, and the tree shows nothing."""
+    state = one_queue()
+    plan = by_hand(
+        planner.solve(state, PENDING, objective=FEWEST),
+        {ROOM: 1, "better": 1},
+        {SPARE: 1, "better": 2},
+    )
+    other = state_of(
+        queue("a", 4, "org", within="Never", reclaim="Any"),
+        queue("b", 0, "org", within="LowerPriority"),
+        *(running(name, "b", 1, minute=2) for name in ("one", "two")),
+        running("mid", "b", 2, 1),
+        pending("a", 2),
+    )
+    assert planner.solve(other, PENDING, objective=FEWEST).terms["workloads"] == 1
+    assert not planner.check(other, plan, FEWEST).accepted
