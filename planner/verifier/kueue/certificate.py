@@ -63,6 +63,8 @@ def check_facts(case: Case, plan: Plan) -> Verdict:
         *_tree_faults(case, plan),
         *around_faults(setting.floor, case.victims, plan),
     ]
+    if plan.algorithm == "optimum" and plan.borrowing is not None and not plan.victims:
+        findings.append("borrowing: where nobody is evicted there is no attempt")
     holders = {victim.key: victim for victim in case.victims}
     for i, claim in enumerate(plan.victims):
         key, holder = claim.workload, holders.get(claim.workload)

@@ -9,6 +9,8 @@ import pytest
 import planner
 from planner.plan import AnyPlan
 from planner.state import AnyState
+from tests.cluster import pending, running
+from tests.cluster import queue as of_kueue
 from tests.cluster import state_of as cluster
 from tests.commands.check.test_forged import INSTANCES, OUTSIDE, TOPOLOGY, YUNIKORN, refused
 from tests.proof.mutation import Path, replaced
@@ -187,6 +189,21 @@ def test_what_is_listed_is_all_of_it_once_or_nothing(made: Made, path: Path) -> 
     for forged in (rows[1:], rows[:-1], [*rows, rows[0]]):
         assert refused(planner.check(state, changed(plan, path, forged))) == {"CT-05"}
     assert planner.check(state, changed(plan, path, [])).accepted
+
+
+@cache
+def protected() -> tuple[AnyState, AnyPlan]:
+    """Nobody may go: the one workload that runs is of a queue that takes nothing back."""
+    held = running("held", "alone", 4)
+    return _planned(cluster(of_kueue("alone", 4), held, pending("alone", 3)))
+
+
+@pytest.mark.parametrize("borrowing", [True, False])
+def test_nobody_is_evicted_in_no_attempt(borrowing: bool) -> None:  # noqa: FBT001 - a parameter
+    state, plan = protected()
+    assert plan.status == "infeasible"
+    forged = changed(plan, ("borrowing",), borrowing)
+    assert refused(planner.check(state, forged)) == {"CT-05"}
 
 
 @pytest.mark.parametrize("term", ["further", "unstable"])
