@@ -11,7 +11,7 @@ from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.wishes import Wishes
 from planner.plan import Level, Tree
 from planner.plan.kueue import Plan
-from planner.plan.proof import ByRows, CountSplit
+from planner.plan.proof import ByRows, CountSplit, Step
 from planner.proof import claims as claims_of_plans
 from planner.solver import levels
 from planner.solver.answer import NO_CAPS
@@ -267,7 +267,7 @@ def one_queue() -> State:
 def by_hand(plan: Plan, *leaves: dict[str, int]) -> Plan:
     """Return a plan whose tree of `workloads` splits by ``mid``, and closes parts by some rows."""
     assert plan.certificate is not None
-    steps = [CountSplit(of=(2,), most=0), *(ByRows(rows=rows) for rows in leaves)]
+    steps: list[Step] = [CountSplit(of=(2,), most=0), *(ByRows(rows=rows) for rows in leaves)]
     tree = Tree(claim="workloads, unstable replayed", steps=tuple(steps))
     others = [one for one in plan.certificate.trees if not one.claim.startswith("workloads")]
     update = {"trees": (*others, tree)}
