@@ -119,8 +119,8 @@ def labelled_cell(label: Label, value: object) -> Cell:
     if isinstance(value, bool):
         return Cell("yes" if value else "no", tone=tone)
     if isinstance(value, int | float):
-        shown: Callable[[Any], str] = SHOWN.get(label.unit, "{:,}".format)
-        return Cell(shown(value), tone=tone)
+        number: Any = value
+        return Cell(SHOWN.get(label.unit, "{:,}".format)(number), tone=tone)
     if isinstance(value, tuple):
         named = some_of([short(one) for one in value[:MAX_NAMES]], len(value))
         return Cell(f"{len(value):,}" if label.role == "count" else named)

@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, combinations
+from typing import Final
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from tests.oracle.random_states import NOW
 from tests.oracle.random_states import PENDING as INCOMING
 from tests.restless import restless_state
 
+RELEASES: Final = ("main", "main", "main", "main", "0.18.0", "0.17.0", "0.16.0", "0.15.0")
 STATES = int(os.environ.get("PLANNER_FUZZ") or (3000 if TEST_ALL else 40))
 
 
@@ -32,7 +34,8 @@ def planned(seed: int, kind: str) -> Planning | None:
         objects = queueing_state(seed, most=7).objects
         state, key = read_kueue_objects(objects, where=f"seed {seed}", now=NOW), INCOMING
     else:
-        state, key = restless_state(seed, fair=kind == "fair"), PENDING
+        release = RELEASES[seed % len(RELEASES)]
+        state, key = restless_state(seed, fair=kind == "fair", release=release), PENDING
     try:
         planning = start(state, Given(key))
     except PlannerError:
