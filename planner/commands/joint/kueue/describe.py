@@ -76,8 +76,7 @@ def describe(
         status, explanation = _status(found), _explained(question, found)
         examined = not (found.undecided or found.unexamined)
         claimed = status in {"feasible", "unknown"} and found.best and examined
-        given = found.levels, found.trees
-        proved = Proved("unknown", None, *given, cut_off=found.cut_off, claimed=claimed)
+        proved = Proved("unknown", None, found.levels, cut_off=found.cut_off, claimed=claimed)
         place = question.forest.place
         steps = [_step(step, found.rules.table, place) for step in found.steps]
         if found.steps:

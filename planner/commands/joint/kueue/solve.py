@@ -7,8 +7,8 @@ the model up to ORDERS pending workloads; beyond, it is the order of precedence,
 best only if nobody has to go. Beyond STEPS there is no model of steps: the answer is the better of
 serving one by one greedily and each at its best.
 
-There are no proof trees over several steps: what the solver says of a level is its word, and only
-that no term is below 0 is proved. A plan for one pending workload has the trees of its own plan.
+There are no proof trees for joint plans: what the solver says of a level is its word, and only that
+no term is below 0 is proved.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from planner.case.kueue import Case
 from planner.commands.joint.kueue.question import Question
 from planner.commands.joint.kueue.rules import JointRules
 from planner.commands.joint.kueue.sequence import Served, Step, replay, serve_at_best
@@ -28,17 +27,12 @@ from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups
 from planner.objective.profiles import Measure, Profile, with_names
 from planner.objective.terms import TermTable
-from planner.plan import Level, Tree
-from planner.problem.kueue import Problem
+from planner.plan import Level
 from planner.proof.claims import Limits
 from planner.quota.classes import group
-from planner.quota.kueue.snapshot import Preemptor
-from planner.quota.kueue.tree import FlavorResource
 from planner.solver.answer import NO_CAPS, keep_caps, narrowing, refuse_worse
 from planner.solver.deadline import Deadline
 from planner.solver.finder import Answer, Least, find_any, find_within, solve_levels
-from planner.solver.kueue.planning import Planning
-from planner.solver.kueue.solve import solve_planning
 from planner.solver.levels import level_of
 from planner.solver.search import Counts, Outcome, Search, bind
 from planner.stage import begin
@@ -58,8 +52,7 @@ class Joint:
     ``undecided`` are entrants of which it is not known whether they can be admitted, ``claimed``
     those that cannot by the solver's word, ``unexamined`` those that cannot in order of precedence,
     but perhaps in another. ``best`` says that by the solver's word nothing is better than the
-    ``steps``; ``cut_off`` counts steps that the model admitted and Kueue's own replay did not;
-    ``trees`` are those of the plan for the only entrant, where that is asked the same.
+    ``steps``; ``cut_off`` counts steps that the model admitted and Kueue's own replay did not.
     """
 
     question: Question
@@ -74,7 +67,6 @@ class Joint:
     levels: tuple[Level, ...] = ()
     best: bool = True
     cut_off: int = 0
-    trees: Sequence[Tree] = ()
 
     def __post_init__(self) -> None:
         """Set up rules, classes and a search, with the wishes of the profile."""
@@ -112,31 +104,6 @@ class Joint:
                 self.steps = rules.steps(search.classes.take(search.incumbent)) or ()
             self.best = answer.outcome == "optimal"
         self.best = self.best and not rules.doubtful
-        if len(self.question.entrants) == 1 and not self.dropped:
-            self._prove_alone(*self.question.preemptors)
-
-    def _prove_alone(self, preemptor: Preemptor) -> None:
-        """Take over what is proved of the plan for the only entrant, if that has the same values.
-
-        Its legal sets are the legal steps, and its terms are counted alike, but for what is
-        over-freed: a joint plan counts all that may be short, its own plan what is short today.
-        """
-        question, table = self.question, self.rules.table
-        planning = Planning(Case(question.state, question.snapshot, preemptor))
-        plan = solve_planning(planning, self.asked, self.deadline)
-        if plan.certificate is None or plan.certificate.dropped:
-            return
-        needed = _needs(planning.problem, planning.table) == _needs(question.forest.problem, table)
-        alike = needed or not self.profile.counts("excess_freed")
-        alone = plan.certificate.levels
-        values = [(level.term, level.value) for level in self.levels]
-        if plan.status == "infeasible" and not self.steps:
-            self.undecided, self.claimed = set(), set()
-        elif plan.status == "optimal" and alike and [(o.term, o.value) for o in alone] == values:
-            self.best, self.levels = True, alone
-        else:
-            return
-        self.trees = plan.certificate.trees
 
     def _table(self, counted: Sequence[int]) -> TermTable:
         table = self.question.table(counted)
@@ -280,8 +247,3 @@ class Joint:
         values = [search.value(measure, search.answer) for measure in measures]
         found = {m: Least("feasible", value) for m, value in zip(measures, values, strict=True)}
         return Answer("feasible" if any(values) else "optimal", found)
-
-
-def _needs(problem: Problem, table: TermTable) -> dict[FlavorResource, int]:
-    """Return beyond how much each flavor-resource is over-freed."""
-    return {problem.frs[fr]: table.needs[0][fr] for fr in table.contested}
