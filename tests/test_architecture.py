@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         "problem": "errors quantity state quota",
         "objective": "errors term problem quota scheduler state",
         "models": "errors term quantity laws problem quota objective state",
-        "plan": "errors term laws rules wing quota scheduler state",
+        "plan": "errors term laws rules wing quantity quota scheduler state",
         "verb": "errors objective plan state",
         "coverage": "errors quantity state quota plan scheduler",
         "verifier": "errors laws rules wing quantity state quota plan objective",
