@@ -17,7 +17,7 @@ from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quota.kueue.activity import Activity
 from planner.quota.kueue.holders import Admitted
-from planner.quota.kueue.holding import running_of
+from planner.quota.kueue.holding import pod_set_holdings, running_of
 from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.tree import NO_PARENT, QuotaTree
 from planner.state.kueue import State
@@ -160,7 +160,8 @@ def _covered(budget: PodDisruptionBudget, one: Admitted, snapshot: Snapshot) -> 
         return 0
     # Pods that exist, not those of the spec: reclaimed pods are gone, and those by which a count
     # was reduced never existed.
-    running = running_of(held_of(one.workload), snapshot.configuration)
+    held, configuration = held_of(one.workload), snapshot.configuration
+    running = running_of(held, configuration, pod_set_holdings(held, configuration))
     return sum(
         running.get(pod_set.name, 0)
         for pod_set in one.workload.spec.pod_sets

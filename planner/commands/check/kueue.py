@@ -110,6 +110,11 @@ class _Aftermath:
     )
     _spared: dict[int, Mapping[str, tuple[IntArray, int]]] = field(default_factory=dict)
 
+    @cached_property
+    def _holder(self) -> Admitted:
+        """The preemptor as every plan admits it."""
+        return admit(self.case.snapshot, self.case.preemptor, self.case.assignment)
+
     def count(self, victims: Sequence[int]) -> int:
         """Return how many of the victims, given by positions, would preempt again."""
         return len(self.targets(victims))
@@ -118,9 +123,8 @@ class _Aftermath:
         """Return what sets hold in which a victim would not preempt again, if that is known."""
         if victim not in self._spared:
             case, one = self.case, self.case.problem.workloads[victim]
-            holder = admit(case.snapshot, case.preemptor, case.assignment)
             waiting = pending_again(case.state, case.snapshot, one, self.reason(one))
-            given = case.snapshot, holder, one, waiting, case.problem.workloads
+            given = case.snapshot, self._holder, one, waiting, case.problem.workloads
             self._spared[victim] = spared(*given)
         return self._spared[victim]
 
@@ -129,8 +133,7 @@ class _Aftermath:
         chosen, case, snapshot = frozenset(victims), self.case, self.case.snapshot
         if chosen not in self._found:
             going = [case.problem.workloads[at] for at in sorted(chosen)]
-            holder = admit(snapshot, case.preemptor, case.assignment)
-            after = snapshot_after(snapshot, holder, going)
+            after = snapshot_after(snapshot, self._holder, going)
             fresh = [one for one in going if not one.leaving]
             waiting = (pending_again(case.state, snapshot, w, self.reason(w)) for w in fresh)
             found = {one.key: next_targets(after, one) for one in waiting}

@@ -52,10 +52,12 @@ def pod_set_holdings(held: Held, configuration: Configuration) -> tuple[PodSetHo
     return tuple(found)
 
 
-def running_of(held: Held, configuration: Configuration) -> dict[str, int]:
+def running_of(
+    held: Held, configuration: Configuration, holdings: Sequence[PodSetHolding]
+) -> dict[str, int]:
     """Return how many pods of each podset run: those admitted, without the reclaimable ones."""
     running = pods_left(held, configuration)
-    for one in pod_set_holdings(held, configuration):
+    for one in holdings:
         if one.name in running:
             running[one.name] = min(running[one.name], one.count)
     return running
@@ -120,7 +122,8 @@ def shape_of(
     exact = arithmetic_of(configuration.rules)
     amounts: dict[FlavorResource, int] = {}
     named = set[FlavorResource]()
-    for one in pod_set_holdings(held, configuration):
+    holdings = pod_set_holdings(held, configuration)
+    for one in holdings:
         named.update(FlavorResource(flavor, r) for r, flavor in one.flavors.items())
         for resource, amount in one.amounts.items():
             if resource in one.flavors:
@@ -128,7 +131,7 @@ def shape_of(
                 amounts[fr] = exact.add(amounts[fr], amount) if fr in amounts else amount
     usage = {number(fr): amount for fr, amount in amounts.items()}
     names = {number(fr) for fr in sorted(named)}
-    return Shape(usage, names, sum(running_of(held, configuration).values()))
+    return Shape(usage, names, sum(running_of(held, configuration, holdings).values()))
 
 
 class Shapes:

@@ -86,9 +86,10 @@ def lacking(
         return {}
     usage = snapshot.usage.copy()
     usage.add(holder.queue, holder.usage)
-    for one in snapshot.contenders(waiting.queue):
-        if one.leaving:  # it preempts nobody whose only targets go anyhow
-            usage.remove(one.queue, one.usage)
+    holders = snapshot.contenders(waiting.queue)
+    # It preempts nobody whose only targets go anyhow.
+    for one in holders.at(np.flatnonzero(holders.columns.leaving)):
+        usage.remove(one.queue, one.usage)
     short = {fr: amount - usage.available(waiting.queue, fr) for fr, amount in request.items()}
     return {fr: amount for fr, amount in short.items() if amount > 0}
 
