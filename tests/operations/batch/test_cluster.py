@@ -44,29 +44,21 @@ def start(workers: int, allowed_failures: int = 3) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def dask() -> Iterator[Any]:
+def address() -> Iterator[str]:
     with start(workers=2) as running:
-        yield running
+        yield str(running.scheduler_address)
 
 
-@pytest.fixture(scope="module")
-def address(dask: Any) -> str:
-    return str(dask.scheduler_address)
-
-
-def at(address: str, seconds: float = 0) -> Workers:
-    """Return the workers of a cluster, which may be away for a while."""
+def at(address: str, seconds: float = FOR_EVER_S) -> Workers:
+    """Return the workers of a cluster, which may be away: until a nanny starts the next, say."""
     return cluster.workers(address, seconds, print)
 
 
 def refusal(address: str, limits: Limits | None = None) -> str:
+    """Return what a run says that waits for nobody."""
+    settings = Settings(workers=at(address, 0), limits=limits or Limits())
     with pytest.raises(InputError) as caught:
-        run(
-            numbers(3),
-            double,
-            Settings(workers=at(address), limits=limits or Limits()),
-            header=HEADER,
-        )
+        run(numbers(3), double, settings, header=HEADER)
     return str(caught.value)
 
 
@@ -113,20 +105,19 @@ def test_large_payloads(address: str) -> None:
     assert [row.result for row in found] == [{"length": 12_000_000}] * 3
 
 
-def test_worker_killed_in_the_middle(dask: Any, address: str, tmp_path: Path) -> None:
+def test_worker_killed_in_the_middle(tmp_path: Path) -> None:
     killed: list[int] = []
+    file = tmp_path / "rows.jsonl"
 
     def watch(progress: Progress) -> None:
         if progress.done in {10, 30}:
-            victim = dask.workers[len(killed)].pid
+            victim = own.workers[len(killed)].pid
             os.kill(victim, signal.SIGKILL)
             killed.append(victim)
 
-    file = tmp_path / "rows.jsonl"
-    found = run(
-        numbers(), slowly, Settings(workers=at(address), file=file, watch=watch), header=HEADER
-    )
-    assert list(found) == by_hand()
+    with start(workers=2) as own:
+        settings = Settings(workers=at(own.scheduler_address), file=file, watch=watch)
+        assert list(run(numbers(), slowly, settings, header=HEADER)) == by_hand()
     assert len(set(killed)) == 2
     assert file.read_bytes() == file_by_hand()
 
@@ -141,9 +132,8 @@ def test_going_on_there_with_what_was_begun_here(address: str, tmp_path: Path) -
 def test_a_task_that_always_kills_its_worker() -> None:
     """Dask gives a task up with its second worker here, and so perhaps its neighbours, too."""
     with start(workers=2, allowed_failures=1) as own:
-        # Until a nanny starts the next worker there may be none for a while.
-        patient = at(own.scheduler_address, FOR_EVER_S)
-        found = list(run(numbers(12), kill_the_parent, Settings(workers=patient), header=HEADER))
+        settings = Settings(workers=at(own.scheduler_address))
+        found = list(run(numbers(12), kill_the_parent, settings, header=HEADER))
     expected = by_hand(12)
     expected[5] = Row("n:5", "killed", "every Dask worker that had it died", None)
     assert found == expected
@@ -161,7 +151,7 @@ def test_scheduler_that_goes_away(tmp_path: Path) -> None:
             run(
                 numbers(400),
                 slowly,
-                Settings(workers=at(own.scheduler_address), file=file, watch=watch),
+                Settings(workers=at(own.scheduler_address, 0), file=file, watch=watch),
                 header=HEADER,
             )
     run(numbers(400), double, Settings(file=file, resume=True, jobs=1), header=HEADER)

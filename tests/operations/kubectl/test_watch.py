@@ -17,15 +17,13 @@ from planner.errors import InputError
 from planner.operations.kubectl.call import Kubectl
 from planner.operations.kubectl.kueue_resource import WORKLOADS
 from planner.operations.kubectl.watch import MAX_OBJECT, Streams, WatchEvent, reason
+from tests.conftest import FOR_EVER_S
 from tests.operations.kubectl.api_server import CUT, Log, api_server, failure, touch
 from tests.operations.kubectl.test_real import OBJECTS, write
 from tests.stand_in import Object
 from tests.told import told
 
 real_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on PATH")
-
-PATIENCE_S = 60
-"""How long is waited for what takes a moment."""
 
 
 class Clock:
@@ -80,7 +78,7 @@ def streams(scripted: Any, clock: Callable[[], float] = time.monotonic) -> Itera
 def hear(source: Streams, until: Callable[[list[WatchEvent]], bool]) -> list[WatchEvent]:
     """Return what is told until that is enough."""
     news: list[WatchEvent] = []
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + FOR_EVER_S
     while not until(news) and time.monotonic() < end:
         news += source.poll(0.05)
     return news

@@ -24,13 +24,12 @@ from planner.operations.steer.kueue.marks import Marked
 from planner.state.kueue_workload import preemptor_uid
 from tests.cli.running import command, environment
 from tests.cluster import KUEUE, Object
+from tests.conftest import FOR_EVER_S
 from tests.operations.kubectl.api_server import Log
 from tests.operations.kubectl.served import served
 from tests.operations.steer.world import LEASE, World, gated, settings
 
 GPU = "example.com/gpu"
-PATIENCE_S = 60
-"""How long a story waits for something that has to come."""
 
 
 class Live(NamedTuple):
@@ -133,7 +132,7 @@ class Live(NamedTuple):
 
     def wait(self, name: str, until: Callable[[Marked], bool]) -> Marked:
         """Wait until something holds of the Workload of a Job, and return it."""
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + FOR_EVER_S
         while True:
             found = self.workloads().get(name)
             if found is not None and until(found):
