@@ -115,7 +115,7 @@ def overview(plans: Sequence[AnyPlan]) -> doc.Document:
         return f"{len(plan.victims):,}" if plan else NOTHING
 
     def lost(plan: AnyPlan | None) -> str:
-        return work.lost(lost_by(plan.terms)) if plan else NOTHING
+        return work.lost(plan.terms.get("lost_work", 0)) if plan else NOTHING
 
     columns: list[Column[AnyPlan]] = [
         Column("Preemptor", lambda plan: name(plan.about.name), folds=True, least=24),
@@ -307,7 +307,9 @@ def own_in_words(plan: AnyPlan, greedy: AnyPlan) -> str:
         return f"{would} the same {theirs}."
     attempt = greedy.about.attempt
     theirs = f"{theirs} ({attempt})" if attempt else theirs
-    return f"{would} {theirs}, this plan {len(plan.victims)}"
+    as_many = len(greedy.victims) == len(plan.victims)
+    beside = "but not the same" if as_many else f"this plan {len(plan.victims)}"
+    return f"{would} {theirs}, {beside}"
 
 
 def _outside(plan: AnyPlan) -> Iterator[doc.Paragraph]:

@@ -374,8 +374,8 @@ def cautions(plan: AnyPlan) -> Iterator[str]:
         verb, work = scheduler_of(plan).words.verb, work_of(plan)
         yield (
             f"{clean(plan.about.name)}: {verb}ing these loses {work.lost(ours)} {work.hours} "
-            f"of work, the scheduler's own choice {work.lost(theirs)}; the objective min-lost-work "
-            "plans for the least"
+            f"of work, restarts included, the scheduler's own choice {work.lost(theirs)}; the "
+            "objective min-lost-work plans for the least"
         )
 
 

@@ -99,6 +99,11 @@ def test_the_way_on_asks_the_same(
         assert call("explain", *shlex.split(said)).exit_code == 3
 
 
+def own_work(victims: list[dict[str, Any]]) -> float:
+    """Return the accelerator-hours of work that victims lose, without their restarts."""
+    return sum(one["costs"]["lost_work"] for one in victims) / 3600
+
+
 def test_all_ends_with_an_overview(crowd: Path) -> None:
     screen = call("solve", crowd, "--all", "--format", "table").stdout
     _, _, last = screen.rpartition("\n\n Overview  ")
@@ -113,6 +118,9 @@ def test_all_ends_with_an_overview(crowd: Path) -> None:
     ours = [str(len(one["victims"])) if one["status"] == "optimal" else "-" for one in plans]
     theirs = [str(len(one["greedy"]["victims"])) for one in plans]
     assert [row[-4:-2] for row in rows] == list(map(list, zip(ours, theirs, strict=True)))
+    whole = json.loads(call("solve", crowd, "--all", "--format", "json").stdout)["plans"]
+    lost = [f"{own_work(one['greedy']['victims']):.2f}" for one in whole]
+    assert [row[-1] for row in rows] == lost  # as above it, where each plan stands
     assert "Overview" not in call("solve", crowd, "--pending", "ns/second").stdout
 
 
