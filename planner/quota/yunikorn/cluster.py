@@ -15,7 +15,7 @@ from msgspec import Struct
 from planner.errors import LookupFailed
 from planner.quota.yunikorn.limits import Limits
 from planner.quota.yunikorn.queue import Queue, QueueTree, build_tree
-from planner.quota.yunikorn.resource import Resource, fits, minus, plus
+from planner.quota.yunikorn.resource import Resource, added_up, fits, minus, plus
 from planner.state.clock import SECOND
 from planner.state.yunikorn import (
     Allocation,
@@ -100,6 +100,16 @@ class Cluster(Struct, frozen=True, eq=False, dict=True):
         return {**held.resource, **given} if given else held.resource
 
     @cached_property
+    def waiting(self) -> Mapping[str, Resource]:
+        """What the asks in each queue, and below it, add up to, by path; none where none wait."""
+        total: dict[str, Resource] = {}
+        for application in self.partition.applications:
+            waits = waiting_of(application)
+            for queue in self.tree.leaf_of(application).lineage if application.requests else ():
+                total[queue.path] = plus(total.get(queue.path), waits)
+        return total
+
+    @cached_property
     def _placed(self) -> Placed | None:
         known = {node.metadata.name for node in self.objects.nodes} if self.objects else set()
         if self.objects is None or not known.issuperset(room.node_id for room in self.nodes):
@@ -108,6 +118,11 @@ class Cluster(Struct, frozen=True, eq=False, dict=True):
         from planner.quota.yunikorn.predicates import Placed  # noqa: PLC0415
 
         return Placed(self.objects, self.partition.applications)
+
+
+def waiting_of(application: Application) -> Resource:
+    """Return what the asks of an application add up to."""
+    return added_up(ask.resource for ask in application.requests)
 
 
 class Asking(Struct, frozen=True):
@@ -144,17 +159,11 @@ def prepare(
     if chosen is None:
         names = ", ".join(one.name for one in state.partitions)
         raise LookupFailed(state.source, f'there is no partition "{partition}"', f"one of {names}")
-    # What is available on each node; where the dump leaves that out, it is worked out.
-    held: dict[str, dict[str, int]] = {}
-    for application in chosen.applications:
-        for allocation in application.allocations:
-            if not allocation.x.not_on_node:
-                total = plus(held.get(allocation.node_id), allocation.resource)
-                held[allocation.node_id] = total
+    held = _held_on_nodes(chosen) if any(node.available is None for node in chosen.nodes) else {}
     rooms = []
     for node in chosen.nodes:
         available = node.available
-        if available is None:
+        if available is None:  # the dump leaves it out
             used = held.get(node.node_id) if node.allocated is None else node.allocated
             available = minus(node.capacity, plus(used, node.occupied))
         rooms.append(NodeRoom(node, available))
@@ -170,6 +179,15 @@ def prepare(
         objects=state.objects,
         x=state.x,
     )
+
+
+def _held_on_nodes(partition: Partition) -> Mapping[str, Resource]:
+    held: dict[str, Resource] = {}
+    for application in partition.applications:
+        for one in application.allocations:
+            if not one.x.not_on_node:
+                held[one.node_id] = plus(held.get(one.node_id), one.resource)
+    return held
 
 
 def find_ask(cluster: Cluster, allocation_key: str, application_id: str | None = None) -> Asking:

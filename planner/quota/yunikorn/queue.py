@@ -133,9 +133,9 @@ class Queue:
         """The least maximum of the queue and its ancestors, type by type."""
         return min_union(self.parent.effective_max if self.parent else None, self.max)
 
-    @property
+    @cached_property
     def headroom(self) -> Amount:
-        """What may still be allocated below every maximum on the path.
+        """What may still be allocated below every maximum on the path, once usage is added.
 
         Source: docs/semantics/yunikorn.md §3.
         """

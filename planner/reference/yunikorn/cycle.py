@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from planner.quota.yunikorn.cluster import RESERVATION_DELAY, Asking, Cluster, NodeRoom, prepare
 from planner.quota.yunikorn.held_back import (
@@ -48,10 +47,9 @@ from planner.reference.yunikorn.order import (
     leaves_in_order,
     leftover,
     nodes_in_order,
-    waiting_of,
 )
 from planner.reference.yunikorn.predicates import predicates_of
-from planner.reference.yunikorn.turn import backs_off, check
+from planner.reference.yunikorn.turn import backs_off, check_in_turn
 from planner.state.clock import from_nanoseconds
 from planner.state.yunikorn import Allocation, Application, Ask, Claim, YuniKornState
 from planner.state.yunikorn_release import V1_8
@@ -161,7 +159,7 @@ class Core:
         self._preempts = self._partition.preemption.enabled
 
     def _is_pending(self) -> bool:
-        return gt_zero(added_up(map(waiting_of, self._applications.values())))
+        return gt_zero(self.cluster.waiting.get(self.cluster.tree.root.path))
 
     def _reservations(self) -> dict[str, str]:
         nodes = self._nodes.values()
@@ -323,11 +321,12 @@ class Core:
         if not self._preempts or not attempts[0]:
             return False
         attempts[0] -= cluster.release < V1_8
-        if not replace(check(cluster, asking), allocatable_now=False, held_back="").attempted:
+        if not check_in_turn(cluster, asking).attempted:
             return False
         attempts[0] -= cluster.release >= V1_8
-        checked = {"x": ask.x.model_copy(update={"preempt_check_time": cluster.now})}
-        self._change_ask(owner, ask, **checked)
+        checked = ask.x.model_copy(update={"preempt_check_time": cluster.now})
+        self._change_ask(owner, ask, x=checked)
+        self._cluster = cluster  # when it was looked at matters to the ask's own next turn alone
         lost = cancelled_by(cluster, asking)
         shim = None if cluster.x.predicates == "none" else predicates_of(cluster, ask)
         found = try_preemption(cluster, asking, shim, nodes_tried=nodes_tried, ties=self._ties)

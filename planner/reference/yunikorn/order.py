@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import Final
 
 from planner.errors import UnsupportedError
-from planner.quota.yunikorn.cluster import Cluster, NodeRoom
+from planner.quota.yunikorn.cluster import Cluster, NodeRoom, waiting_of
 from planner.quota.yunikorn.queue import Queue
-from planner.quota.yunikorn.resource import Resource, added_up, gt_zero, minus, plus
+from planner.quota.yunikorn.resource import Resource, gt_zero, minus
 from planner.state.yunikorn import Application, Ask
 from planner.state.yunikorn_release import V1_7
 
@@ -35,20 +35,15 @@ def leaves_in_order(cluster: Cluster, ties: Mapping[str, int] = NO_TIES) -> Iter
 
     ``ties`` rank queues, by path, that have no order in the core.
     """
-    pending: dict[str, Resource] = {}
-    for queue in cluster.tree.by_path.values():
-        for step in queue.lineage:
-            for one in queue.applications:
-                pending[step.path] = plus(pending.get(step.path), waiting_of(one))
     states = cluster.partition.queue_states
     stopped = {path for path, one in states.items() if one.status == STOPPED}
-    return _below(cluster.tree.root, cluster.tree.root.max or {}, pending, stopped, ties)
+    return _below(cluster.tree.root, cluster.tree.root.max or {}, cluster.waiting, stopped, ties)
 
 
 def _below(
     queue: Queue,
     fair_max: Resource,
-    pending: Mapping[str, Resource],
+    waiting: Mapping[str, Resource],
     stopped: Collection[str],
     ties: Mapping[str, int],
 ) -> Iterator[Queue]:
@@ -63,18 +58,13 @@ def _below(
             first, last = first[::-1], last[::-1]
         if first != last:
             return -1 if first < last else 1
-        rest = minus(pending[left.path], pending[right.path])
+        rest = minus(waiting[left.path], waiting[right.path])
         tied = ties.get(left.path, 0) - ties.get(right.path, 0)
         return gt_zero(minus({}, rest)) - gt_zero(rest) or tied
 
-    waiting = (one for one in most if gt_zero(pending.get(one.path)) and one.path not in stopped)
-    for child in sorted(waiting, key=cmp_to_key(compare)):
-        yield from _below(child, most[child], pending, stopped, ties)
-
-
-def waiting_of(application: Application) -> Resource:
-    """Return what the asks of an application add up to."""
-    return added_up(ask.resource for ask in application.requests)
+    tried = (one for one in most if gt_zero(waiting.get(one.path)) and one.path not in stopped)
+    for child in sorted(tried, key=cmp_to_key(compare)):
+        yield from _below(child, most[child], waiting, stopped, ties)
 
 
 def _priority(queue: Queue) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.laws import yunikorn as laws
 from planner.quota.yunikorn.cluster import Asking, Cluster, NodeRoom
@@ -135,14 +136,23 @@ class Preconditions(Struct, frozen=True):
         )
 
 
-@keeps(laws.YK_MAY_PREEMPT)
 def check(cluster: Cluster, asking: Asking) -> Preconditions:
     """Check all preconditions of an ask; the policy of its own queue is not one of them."""
+    return replace(
+        check_in_turn(cluster, asking),
+        held_back=held_back(cluster, asking),
+        allocatable_now=free_node(cluster, asking) is not None,
+    )
+
+
+@keeps(laws.YK_MAY_PREEMPT)
+def check_in_turn(cluster: Cluster, asking: Asking) -> Preconditions:
+    """Check the preconditions of an ask whose turn it is, and which no node takes."""
     ask, leaf = asking.ask, asking.leaf
     last = ask.x.preempt_check_time
     required = cluster.node(ask.required_node) if ask.required_node else None
     return Preconditions(
-        held_back=held_back(cluster, asking),
+        held_back="",
         preemption_enabled=cluster.partition.preemption.enabled,
         allow_preempt_other=ask.x.allow_preempt_other,
         not_triggered=not ask.triggered_preemption,
@@ -150,7 +160,7 @@ def check(cluster: Cluster, asking: Asking) -> Preconditions:
         delay_passed=cluster.now >= ask.request_time + leaf.properties.delay,
         check_interval_passed=last is None or cluster.now >= last + CHECK_INTERVAL,
         fits_headroom=fits_loose(leaf.headroom, ask.resource),
-        allocatable_now=free_node(cluster, asking) is not None,
+        allocatable_now=False,
         reserved=required is not None and required.reserved_for(ask.allocation_key),
         has_room=required is not None and fits(required.available, ask.resource),
     )
