@@ -101,7 +101,8 @@ def test_the_way_on_asks_the_same(
 
 def own_work(victims: list[dict[str, Any]]) -> float:
     """Return the accelerator-hours of work that victims lose, without their restarts."""
-    return sum(one["costs"]["lost_work"] for one in victims) / 3600
+    seconds: int = sum(one["costs"]["lost_work"] for one in victims)
+    return seconds / 3600
 
 
 def test_all_ends_with_an_overview(crowd: Path) -> None:
