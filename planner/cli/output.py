@@ -144,15 +144,22 @@ def check_file(option: str, path: Path) -> None:
     Raises an InputError if its folder is not there, it is a folder itself, or the command that runs
     reads it.
     """
+    from planner.reader.source import is_dump
+
     folder = path.resolve().parent
     if not folder.is_dir():
         raise InputError(f"{option} {path}", f"there is no folder {folder}")
     if path.is_dir():
         raise InputError(f"{option} {path}", "is a folder", "the name of a file")
-    if path.is_file() and any(one.is_file() and one.samefile(path) for one in _read_now(path.name)):
-        raise InputError(
-            f"{option} {path}", "is read by this command, and would be lost", "another file"
-        )
+    context = click.get_current_context(silent=True)
+    for given in named_to_read(context.params if context else {}) if path.is_file() else ():
+        read = Path(given) if isinstance(given, str | Path) else STDOUT
+        if read.is_dir() and is_dump(path.name):
+            read /= path.name  # of a folder, only the file of this name
+        if read.is_file() and read.samefile(path):
+            raise InputError(
+                f"{option} {path}", "is read by this command, and would be lost", "another file"
+            )
 
 
 def check_files(files: Mapping[str, Path | None]) -> None:
@@ -176,16 +183,6 @@ def named_to_read(values: Mapping[str, object]) -> Iterator[object]:
     """Yield what the parameters of `READ` name, each of several by itself."""
     for value in map(values.get, READ):
         yield from value if isinstance(value, tuple) else (value,)
-
-
-def _read_now(name: str) -> Iterator[Path]:
-    """Yield the files that the command which runs reads; of a folder only the one of a name."""
-    from planner.reader.source import is_dump
-
-    context = click.get_current_context(silent=True)
-    for given in named_to_read(context.params if context else {}):
-        path = Path(given) if isinstance(given, str | Path) else STDOUT
-        yield path / name if path.is_dir() and is_dump(name) else path
 
 
 def write_file(option: str, path: Path, data: bytes | Iterable[bytes]) -> None:

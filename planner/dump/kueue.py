@@ -170,11 +170,15 @@ def workload(  # noqa: PLR0913 - the fields that matter
     made = _thing("Workload", name, created, namespace)
     if annotations:
         made["metadata"]["annotations"] = dict(annotations)
-    made["spec"] = {
-        "podSets": [_pod_set(one) for one in pod_sets],
-        "priority": priority,
-        "queueName": queue_name,
-    }
+    listed = list[Object]()
+    for pods in pod_sets:
+        requests = _quantities(pods.requests.items())
+        spec: Object = {"containers": [{"name": "main", "resources": {"requests": requests}}]}
+        spec |= _said(nodeSelector=dict(pods.node_selector))
+        listed.append({"name": pods.name, "count": pods.count, "template": {"spec": spec}})
+        if pods.placement is not None:
+            listed[-1]["topologyRequest"] = dict(pods.placement)
+    made["spec"] = {"podSets": listed, "priority": priority, "queueName": queue_name}
     if admission is not None:
         made["status"] = _status(pod_sets, admission)
     return made
@@ -217,14 +221,6 @@ def _quota(resource: str, quota: Quota) -> Object:
         for name, units in amounts.items()
         if units is not None
     }
-
-
-def _pod_set(pods: PodSet) -> Object:
-    requests = _quantities(pods.requests.items())
-    spec: Object = {"containers": [{"name": "main", "resources": {"requests": requests}}]}
-    spec |= _said(nodeSelector=dict(pods.node_selector))
-    made = {"name": pods.name, "count": pods.count, "template": {"spec": spec}}
-    return made if pods.placement is None else made | {"topologyRequest": dict(pods.placement)}
 
 
 def _status(pod_sets: Iterable[PodSet], admission: Admission) -> Object:

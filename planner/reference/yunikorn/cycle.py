@@ -142,7 +142,10 @@ class Core:
         """Run one cycle."""
         self._event, before = Event(), self._reservations()
         passes = (self._reserved_pass, self._placeholder_pass, self._allocation_pass)
-        any(each() for each in passes if self._is_pending())
+        for each in passes:
+            waiting = self.cluster.waiting.get(self.cluster.tree.root.path)
+            if gt_zero(waiting) and each():
+                break
         after = self._reservations()
         self._event.reserved = {k: n for k, n in after.items() if before.get(k) != n}
         self._event.unreserved = {k: n for k, n in before.items() if after.get(k) != n}
@@ -157,9 +160,6 @@ class Core:
         for owner in self._applications if self._state.x.clear_backoff else ():
             self._change(owner, backoff_deadline=None)
         self._preempts = self._partition.preemption.enabled
-
-    def _is_pending(self) -> bool:
-        return gt_zero(self.cluster.waiting.get(self.cluster.tree.root.path))
 
     def _reservations(self) -> dict[str, str]:
         nodes = self._nodes.values()
@@ -184,11 +184,15 @@ class Core:
         return False
 
     def _try_reserved(self, owner: str, path: str) -> bool:
-        known = self._reservations()
-        reserved = [
-            ask for ask in self._applications[owner].requests if ask.allocation_key in known
+        known, application = self._reservations(), self._applications[owner]
+        leaf = self.cluster.tree.by_path[path]
+        asks = [
+            ask
+            for ask in application.requests
+            if ask.allocation_key in known
+            and fits_user(self.cluster, Asking(ask, application, leaf))
+            and fits_loose(leaf.headroom, ask.resource)
         ]
-        asks = [ask for ask in reserved if self._fits_headrooms(owner, path, ask)]
         for ask in asks:
             room = self._room(known[ask.allocation_key])
             full = not fits(room.available, ask.resource)
@@ -339,11 +343,6 @@ class Core:
         return True
 
     # What the passes do
-
-    def _fits_headrooms(self, owner: str, path: str, ask: Ask) -> bool:
-        leaf = self.cluster.tree.by_path[path]
-        user = fits_user(self.cluster, Asking(ask, self._applications[owner], leaf))
-        return user and fits_loose(leaf.headroom, ask.resource)
 
     def _takes(self, room: NodeRoom, ask: Ask) -> bool:
         free = gt_zero(ask.resource) and not room.reserved_for_others(ask.allocation_key)

@@ -52,6 +52,11 @@ def particulars(plan: Plan) -> shared.Particulars:
     charts = [_chart(plan, item) for item in _by_need(plan.demand)] if plan.tree else []
     wanted = sum(item.contested or bool(item.shortfall) for item in plan.demand) or 1
     rest = tuple(charts[wanted:])
+    remarks = list[doc.Paragraph]()
+    # That no victim would preempt is said only if the terms count them.
+    if plan.stability is not None and (plan.stability or "unstable" in plan.terms):
+        said = cascades_in_words(plan.stability)
+        remarks.append(doc.Paragraph(said, "warn" if plan.stability else ""))
     return shared.Particulars(
         asks="Preemptor",
         asking=(("ClusterQueue", name(plan.cluster_queue)), *release_facts(plan)),
@@ -63,7 +68,7 @@ def particulars(plan: Plan) -> shared.Particulars:
         commands=tuple(_commands(plan.commands)) if plan.commands else (),
         brief=tuple(_brief(plan)),
         columns=(*_columns(plan, MOST_IN_BRIEF), *shared.cost_columns(plan)),
-        remarks=tuple(_stability(plan)),
+        remarks=tuple(remarks),
     )
 
 
@@ -299,12 +304,6 @@ def _columns(plan: Plan, most: int | None = None) -> Iterator[Column[Victim]]:
     yield Column("Priority", lambda victim: str(victim.priority), number=True)
     yield from islice((one for one in _amounts(plan) if most is None or not one.only), most)
     yield Column("Age", lambda victim: age(victim.age_s), number=True)
-
-
-def _stability(plan: Plan) -> Iterator[doc.Paragraph]:
-    """Yield which victims would preempt; that none would only if the terms count them."""
-    if plan.stability is not None and (plan.stability or "unstable" in plan.terms):
-        yield doc.Paragraph(cascades_in_words(plan.stability), "warn" if plan.stability else "")
 
 
 def _by_need(demand: Sequence[Demand]) -> list[Demand]:

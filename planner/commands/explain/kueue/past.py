@@ -95,22 +95,17 @@ def past_of(
         needed, why = _needed(found, necessity)
         text = f"{found.text}. {VERDICTS[needed]}: {why}"
         found = found.model_copy(update={"necessary": needed})
-    else:
-        text = _of_cause(workload.key, found)
+    else:  # it made room for no other
+        kind, _, cause = found.reason.partition(DUE_TO)
+        why = CAUSES.get(kind, "Kueue says so")
+        why += f", as {CAUSES.get(cause, cause)}" if cause else ""
+        kueue = f' (Kueue: "{found.message}")' if found.message else ""
+        text = f"{workload.key} was evicted{_when(found.at)} because {why}: {found.reason}{kueue}"
         if earlier is not None:
             message = earlier.message.removeprefix(PREVIOUSLY)
             before = found.model_copy(update={"at": None, "message": message})
             text += f". Before that {_preempted(state, workload, before, rules).text}"
     return found.model_copy(update={"text": f"{text}{_how_often(counts)}"})
-
-
-def _of_cause(key: str, found: PastEviction) -> str:
-    """Say why a workload was evicted that made room for no other."""
-    kind, _, cause = found.reason.partition(DUE_TO)
-    why = CAUSES.get(kind, "Kueue says so")
-    why += f", as {CAUSES.get(cause, cause)}" if cause else ""
-    kueue = f' (Kueue: "{found.message}")' if found.message else ""
-    return f"{key} was evicted{_when(found.at)} because {why}: {found.reason}{kueue}"
 
 
 def _preempted(state: State, workload: Workload, found: PastEviction, rules: str) -> PastEviction:
