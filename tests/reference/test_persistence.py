@@ -17,7 +17,7 @@ from planner.objective.profiles import PROFILES
 from planner.reader.kueue import read_kueue_objects
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, start
-from tests.cluster import PENDING
+from tests.cluster import PENDING, cohort, pending, queue, running, state_of
 from tests.conftest import TEST_ALL
 from tests.oracle.random_queueing import queueing_state
 from tests.oracle.random_states import NOW
@@ -74,3 +74,27 @@ def test_a_victim_that_is_certain_to_preempt_does(kind: str) -> None:
             assert not found, (seed, found)
     assert seen["certain"] > STATES // 20, seen
     assert min(seen["room"], seen["no room"]) > STATES // 10, seen
+
+
+@pytest.mark.parametrize(("lent", "certain"), [(4, True), (2, False)])
+def test_who_may_reclaim_for_its_cohort_takes_any_priority_though_its_queue_borrows(
+    *, lent: int, certain: bool
+) -> None:
+    # The queue a must borrow 1 for the victim, of its sibling b: as long as left as a whole is
+    # within its quota, right has to give back what it uses beyond its own, to any priority.
+    state = state_of(
+        *(cohort("org"), cohort("left", "org"), cohort("right", "org")),
+        queue("a", {"gpu": 2}, "left", reclaim="Any"),
+        queue("b", {"gpu": lent}, "left", reclaim="Any"),
+        queue("c", {"gpu": 2}, "right"),
+        running("stays", "a", {"gpu": 1}, 5),
+        running("goes", "a", {"gpu": 2}, 0),
+        running("other", "c", {"gpu": lent + 1}, 5),
+        pending("b", {"gpu": 2}, 5),
+    )
+    planning = start(state, Given(PENDING))
+    assert isinstance(planning, Planning)
+    planning.set_objective(PROFILES["stable"])
+    at = planning.keys.index("ns/goes")
+    assert bool(planning.cascade_replay.spared(at)) == certain
+    assert planning.cascade_replay.count([at]) == certain

@@ -18,13 +18,14 @@ Source: docs/semantics/kueue.md §4.1 to §4.3, §5.2 to §5.6 and §6.2 to §6.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, inf
 from typing import Final
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from planner.quota.classes import IntArray
@@ -32,8 +33,10 @@ from planner.quota.kueue.holders import Admitted, Holders
 from planner.quota.kueue.preemptor import replaced_slice
 from planner.quota.kueue.request import PODS
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
-from planner.quota.kueue.tree import Share, Shares
-from planner.reference.kueue.aftermath import next_targets, snapshot_after
+from planner.quota.kueue.topology import NO_TOPOLOGIES
+from planner.quota.kueue.tree import Share, Shares, Usage
+from planner.reference.kueue.aftermath import snapshot_after
+from planner.reference.kueue.decision import decide
 from planner.reference.kueue.eligibility import taste_of
 
 ROUNDING: Final = 1 + 2**-40
@@ -75,11 +78,12 @@ def lacking(
     request = None if victim.leaving else _request(snapshot, waiting)
     if request is None or replaced_slice(snapshot, holder.queue, holder.workload) is not None:
         return {}
-    alone = snapshot_after(snapshot, holder, [victim])
     # What does not depend on usage the scheduler itself says: which flavors its pods may have, and
     # whether it could ever have so much.
-    if not next_targets(alone, waiting):
+    idle = replace(snapshot, usage=Usage(snapshot.tree), admitted={}, topologies=NO_TOPOLOGIES)
+    if decide(idle, waiting).assignment.mode != "Fit":
         return {}
+    alone = snapshot_after(snapshot, holder, [victim])
     if not any(
         _Ending(alone, waiting, request, b).fits for b in _attempts(alone, waiting, request)
     ):
@@ -207,6 +211,20 @@ class _Ending:
     def _path(self) -> tuple[int, ...]:
         return self.alone.tree.path(self.waiting.queue)
 
+    @property
+    def _without_advantage(self) -> Sequence[int]:
+        """The nodes from which others have to borrow what they take elsewhere, of v's side.
+
+        From the rest of the tree an attempt that may borrow takes whom it takes without: once the
+        request is within the quota of v's side somewhere below, as it is then whoever goes besides.
+        """
+        tree, usage, remaining = self.alone.tree, self.alone.usage, self.request
+        for node in self._path:
+            fits, remaining = usage.fits_in_quota(node, remaining)
+            if fits:
+                return tree.below(node)
+        return tree.below(self._path[-1])
+
     @cached_property
     def _shares(self) -> Shares | None:
         configuration = self.alone.configuration
@@ -242,6 +260,7 @@ class _Ending:
             below = (
                 mine - 1 if borrow.max_priority_threshold is None else borrow.max_priority_threshold
             )
-            others &= lower & (priority <= below) & (borrow.policy != "Never")
+            while_borrowing = lower & (priority <= below) & (borrow.policy != "Never")
+            others &= while_borrowing | ~np.isin(self._queue, self._without_advantage)
         found: NDArray[np.bool_] = np.where(own, permitted(policy.within_cluster_queue), others)
         return found
