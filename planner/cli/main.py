@@ -128,7 +128,7 @@ class PlannerCommand(Command):
         except OSError as error:  # such as a full disk
             ctx.exit(_failed(InputError("standard output", unwritable(error))))
 
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
+    def invoke(self, ctx: click.Context) -> object:
         """Run a command; its errors become one message on standard error and an exit code."""
         try:
             with LINE.shown(quiet=bool(ctx.params.get("quiet"))):

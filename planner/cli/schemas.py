@@ -98,18 +98,16 @@ def _input() -> dict[str, Any]:
     }
 
 
-def _bare(schema: object) -> Any:  # noqa: ANN401 - any part of a schema
+def _bare(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out titles, which repeat names, and defaults, which are in the planner's units."""
-    if isinstance(schema, list):
-        return [_bare(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    bare = {}
+    bare = dict[str, Any]()
     for key, value in schema.items():
         if key == "properties":
             bare[key] = {name: _bare(item) for name, item in value.items()}
+        elif isinstance(value, list):
+            bare[key] = [_bare(item) if isinstance(item, dict) else item for item in value]
         elif key not in {"title", "default"}:
-            bare[key] = _bare(value)
+            bare[key] = _bare(value) if isinstance(value, dict) else value
     return bare
 
 

@@ -51,7 +51,7 @@ class Valued(click.Option):
     What is wrong with a value of the environment names its variable.
     """
 
-    def type_cast_value(self, ctx: click.Context, value: object) -> Any:  # noqa: ANN401 - click's
+    def type_cast_value(self, ctx: click.Context, value: object) -> object:
         """Read the value, or values, as text; refuse an empty one."""
         for text in value if isinstance(value, tuple | list) else (value,):
             if isinstance(text, str) and not text.strip():
@@ -75,10 +75,10 @@ class Valued(click.Option):
             raise
 
 
-def _in_seconds(value: object) -> Any:  # noqa: ANN401 - click's
-    """Return the seconds of a duration such as 5s, 1.5h or 250ms; anything else as it is."""
-    found = _DURATION.fullmatch(value.strip().lower()) if isinstance(value, str) else None
-    return f"{float(found[1]) * _SECONDS_OF[found[2]]:.15g}" if found else value
+def _in_seconds(text: str) -> str:
+    """Return the seconds of a duration such as 5s, 1.5h or 250ms; any other text as it is."""
+    found = _DURATION.fullmatch(text.strip().lower())
+    return f"{float(found[1]) * _SECONDS_OF[found[2]]:.15g}" if found else text
 
 
 Bound = TypeVar("Bound", int, float)
@@ -92,7 +92,7 @@ def _converted(
 ) -> Bound:
     """Read a number, which may be a duration if it is ``of`` seconds; refuse one beyond bounds."""
     with suppress(click.BadParameter):
-        found = convert(_in_seconds(text) if of else text, *where)
+        found = convert(_in_seconds(text) if of and isinstance(text, str) else text, *where)
         if not math.isnan(found):  # for click this is within all bounds
             return found
     what = "a whole number" if isinstance(given, click.IntRange) else "a number"
@@ -108,7 +108,7 @@ class Whole(click.IntRange):
         super().__init__(least, most)
         self._of = of
 
-    def convert(self, value: Any, param: Param, ctx: Context) -> int:  # noqa: ANN401 - click's
+    def convert(self, value: object, param: Param, ctx: Context) -> int:
         """Read the number."""
         return int(_converted(super().convert, self, self._of, value, (param, ctx)))
 
@@ -124,7 +124,7 @@ class Number(click.FloatRange):
         super().__init__(least, most)
         self._of = of
 
-    def convert(self, value: Any, param: Param, ctx: Context) -> float:  # noqa: ANN401 - click's
+    def convert(self, value: object, param: Param, ctx: Context) -> float:
         """Read the number."""
         return _converted(super().convert, self, self._of, value, (param, ctx))
 

@@ -13,7 +13,7 @@ the number of steps; the steps follow, one on each line:
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -91,6 +91,8 @@ Split = CountSplit | WholeSplit | CaseSplit | Narrowing | Rounding
 Step = Split | ByRows | ByLaws
 """One step of a tree."""
 
+LineT = TypeVar("LineT")
+
 
 class Tree(Record):
     """The proof of one claim: that no legal victim set is better on a level, or there is none.
@@ -162,8 +164,8 @@ def _dump(record: Record) -> str:
 
 
 def _read(
-    adapter: TypeAdapter[Any], lines: Sequence[str], number: int, where: str, expected: str
-) -> Any:  # noqa: ANN401 - what the adapter is of
+    adapter: TypeAdapter[LineT], lines: Sequence[str], number: int, where: str, expected: str
+) -> LineT:
     try:
         return adapter.validate_json(lines[number])
     except ValidationError:

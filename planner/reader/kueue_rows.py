@@ -52,7 +52,7 @@ def quick_row(item: msgspec.Raw) -> tuple[Row, datetime | None] | None:
     if memoryview(item).nbytes >= _LONGEST:
         return None
     try:
-        found: Any = _decoder().decode(item)
+        found = _decoder().decode(item)
     except msgspec.ValidationError:
         return None
     return _row(found, item)
@@ -70,7 +70,7 @@ def _decoder() -> msgspec.json.Decoder[Any]:
 
 def _changed(
     model: type[BaseModel], fields: Sequence[Any], names: Mapping[str, str] | None = None
-) -> Any:  # noqa: ANN401 - a generated type
+) -> type[msgspec.Struct]:
     bases = (struct_of(model),)
     name = f"{model.__name__}Row"
     return msgspec.defstruct(name, fields, bases=bases, kw_only=True, rename=names, gc=False)
@@ -111,7 +111,10 @@ def _row(found: Any, item: msgspec.Raw) -> tuple[Row, datetime | None] | None:  
     if not namespace or spec is None or run is None:
         return None
     created = None if written is None else quick_time(written)
-    if (written is not None and created is None) or not _others_right(metadata, status):
+    again = status.requeue_state if status else None
+    if (written is not None and created is None) or not (
+        _is_quick(metadata.deletion_timestamp) and (again is None or _is_quick(again.requeue_at))
+    ):
         return None
     # A field that its version does not have is left out by the other reader, with a note.
     left_out = spec.priorityClassName and not PRIORITY_CLASS.is_of(found.apiVersion)
@@ -160,12 +163,9 @@ def _row(found: Any, item: msgspec.Raw) -> tuple[Row, datetime | None] | None:  
     return tuple.__new__(Row, row), newest
 
 
-def _others_right(metadata: Any, status: Any) -> bool:  # noqa: ANN401 - generated types
-    """Say whether the times that no column tells are absent, or such as `quick_time` reads."""
-    deleted, again = metadata.deletion_timestamp, status.requeue_state if status else None
-    if deleted is not None and quick_time(deleted) is None:
-        return False
-    return again is None or again.requeue_at is None or quick_time(again.requeue_at) is not None
+def _is_quick(written: str | None) -> bool:
+    """Say whether a time that no column tells is absent, or such as `quick_time` reads."""
+    return written is None or quick_time(written) is not None
 
 
 def _counts(pod_sets: Sequence[Any]) -> tuple[tuple[str, int], ...]:
@@ -214,15 +214,17 @@ def _held(text: bytes, counts: tuple[tuple[str, int], ...], api_version: str) ->
     for one in assigned:
         usage = one.resource_usage or {}
         amounts = tuple([parse_quantity(str(amount)) for amount in usage.values()])
-        flavors, resources = _same(tuple((one.flavors or {}).items())), _same(tuple(usage))
-        held.append(PodSetHeld(one.name or MAIN_POD_SET, one.count, flavors, resources, amounts))
+        form = _same(tuple((one.flavors or {}).items()), tuple(usage))
+        held.append(PodSetHeld(one.name or MAIN_POD_SET, one.count, *form, amounts))
     return same_held(tuple(held), counts)
 
 
 @lru_cache(maxsize=4096)
-def _same(value: Any) -> Any:  # noqa: ANN401 - a tuple of texts
-    """Return the same object for all equal values: few workloads differ in more than amounts."""
-    return value
+def _same(
+    flavors: tuple[tuple[str, str], ...], resources: tuple[str, ...]
+) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    """Return the same objects for all equal values: few workloads differ in more than amounts."""
+    return flavors, resources
 
 
 @cache

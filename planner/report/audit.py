@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from planner.commands.audit.record import (
     Audit,
     Case,
@@ -368,7 +370,8 @@ def _worst(audit: Audit, folder: Path) -> Iterator[doc.Block]:
     if any(case.needless for case in shown):
         columns.append(Column("Needless", needless, only="page"))
     caption = "Victims of the scheduler itself and of the optima, most lost needlessly first"
-    yield table(caption, columns, shown, most=ON_SCREEN, most_on_page=MAX_CASES)
+    cases = table(caption, columns, shown, most=ON_SCREEN)
+    yield replace(cases, most_on_page=MAX_CASES)
 
 
 def failure_table(done: str, failures: Sequence[Failure], folder: Path | None = None) -> doc.Table:

@@ -80,12 +80,8 @@ def _victims(plan: AnyPlan, columns: Sequence[Column[Any]]) -> Iterator[doc.Bloc
     shown, itself = [*columns], words.scheduler_name(plan)
     if parts and theirs and (spared or parts.instead):
         both = set(parts.common)
-
-        def whose(victim: Any) -> str:  # noqa: ANN401 - a victim of any scheduler
-            return "both" if victim.key in both else "this plan"
-
         shown = [replace(one, total="") for one in columns]
-        shown.append(Column("Chosen by", whose))
+        shown.append(Column("Chosen by", lambda one: "both" if one.key in both else "this plan"))
     rows = [*_first(shown, plan.victims)]
     if spared:
         last = replace(shown[-1], cell=lambda _: itself)

@@ -114,12 +114,12 @@ def table(
     columns: Sequence[Column[Row]],
     rows: Iterable[Row],
     notes: Iterable[str] = (),
-    **more: Any,  # noqa: ANN401 - the other fields of a table
+    most: int = MAX_ROWS,
 ) -> Table:
-    """Return a table of some rows."""
+    """Return a table of some rows, of which a screen shows at most ``most``."""
     cells = (tuple(column.cell(row) for column in columns) for row in rows)
     filled_in = (tuple(Cell(c) if isinstance(c, str) else c for c in row) for row in cells)
-    return Table(caption, tuple(columns), tuple(filled_in), tuple(notes), **more)
+    return Table(caption, tuple(columns), tuple(filled_in), tuple(notes), most)
 
 
 def name(text: str) -> Cell:

@@ -252,7 +252,7 @@ def amount_column(
     victims: Sequence[Any],
     held: Callable[[Any], int],
     show: Callable[[int], str],
-    **more: Any,  # noqa: ANN401 - the other fields of a column
+    rank: int,
 ) -> Column[Any]:
     """Return a column of the amount that each victim holds, with the sum of all."""
 
@@ -260,7 +260,7 @@ def amount_column(
         units = held(victim)
         return Cell(show(units)) if units else NONE
 
-    return Column(title, cell, show(sum(map(held, victims))), number=True, **more)
+    return Column(title, cell, show(sum(map(held, victims))), number=True, rank=rank)
 
 
 def _beside_greedy(plan: AnyPlan) -> Iterator[doc.Block]:

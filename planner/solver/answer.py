@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import compress, count
-from typing import Any, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -34,6 +34,7 @@ from planner.plan import (
     Verdict,
     Verification,
 )
+from planner.problem.array import IntArray
 from planner.proof.claims import Claims, Limits, cap_claim
 from planner.solver.deadline import Trees
 from planner.solver.finder import find_any, find_within
@@ -241,7 +242,8 @@ class Planned(AnyPlanning, Protocol[PlanT]):
 
     certify: Trees = None
     """Whether to wait for proof trees."""
-    problem: Any
+    order: IntArray
+    """(W,) the rank of each workload in the scheduler's candidate order."""
     plan: Callable[..., PlanT]
 
     def positions(self, keys: Iterable[str]) -> list[int]:
@@ -260,7 +262,7 @@ class Planned(AnyPlanning, Protocol[PlanT]):
 
     def in_candidate_order(self, positions: Sequence[int]) -> list[int]:
         """Sort positions of the problem by the scheduler's candidate order."""
-        return sorted(positions, key=self.problem.order.item)
+        return sorted(positions, key=self.order.item)
 
     def by_its_rules(self, plan: PlanT) -> PlanT:
         """Return a plan marked with any rules that it was made by beyond its rule set."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -37,15 +37,10 @@ class Run(Struct, frozen=True):
 class Rules:
     """The rules of one problem, as a search uses them."""
 
-    problem: Any
+    order: IntArray
+    """(W,) the rank of each workload in the scheduler's candidate order."""
     table: TermTable
     """The disruption terms of the problem."""
-
-    @property
-    def order(self) -> IntArray:
-        """(W,) the rank of each workload in the scheduler's candidate order."""
-        order: IntArray = self.problem.order
-        return order
 
     def assemble(self, classes: Classes) -> Measured:
         """Build the exact model in which only these classes give victims."""

@@ -230,5 +230,4 @@ class Reading:
         if self.rows or not self._parts:
             self.read()
         joined = map(np.concatenate, zip(*self._parts, strict=True))
-        columns: Any = (*joined, *map(tuple, self._values))
-        return Columns._make(columns)
+        return Columns._make([*joined, *map(tuple, self._values)])

@@ -7,6 +7,7 @@ whether the drawn states are like somebody's cluster. SciPy works them out.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -123,7 +124,7 @@ def _array(values: Sequence[float]) -> NDArray[np.float64]:
     return sample
 
 
-def _stats() -> Any:  # noqa: ANN401 - a module that need not be there
+def _stats() -> ModuleType:
     try:
         from scipy import stats  # noqa: PLC0415 - an extra
     except ImportError:

@@ -249,9 +249,9 @@ class LiveObject:
     def __init__(self, value: Mapping[str, Any]) -> None:
         self.value = value
 
-    def at(self, *path: str) -> Any:  # noqa: ANN401 - any JSON
+    def at(self, *path: str) -> object:
         """Return the value at a path; ``None`` if there is none."""
-        found: Any = self.value
+        found: object = self.value
         for name in path:
             found = found.get(name) if isinstance(found, dict) else None
         return found
@@ -283,8 +283,9 @@ class LiveObject:
     def conditions(self) -> list[dict[str, Any]]:
         """The conditions of its status, in their order."""
         found = self.at("status", "conditions")
-        usual = isinstance(found, list) and all(isinstance(one, dict) for one in found)
-        return found if usual else []
+        if isinstance(found, list) and all(isinstance(one, dict) for one in found):
+            return found
+        return []
 
     def condition(self, kind: str) -> dict[str, Any]:
         """Return the condition of a type; empty if there is none."""

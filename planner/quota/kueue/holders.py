@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property, partial
 from itertools import repeat
 from operator import is_not
-from typing import Any, Final, NamedTuple, overload
+from typing import Final, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,24 +140,24 @@ class Table:
     def of(cls, records: Sequence[Admitted]) -> Table:
         """Return the table of records that exist already, all of one queue."""
         size, shapes = len(records), dict[Shape, int]()
-        empty: list[Any] = [()] * len(Admitted._fields)
-        of: Any = Admitted._make([*zip(*records, strict=True)] or empty)  # a tuple for each field
+        usage = [shapes.setdefault(one.shape, len(shapes)) for one in records]
         columns = Columns(
-            queue=np.array(of.queue, dtype=np.int64),
-            priority=np.array(of.priority, dtype=np.int64),
-            evicted=np.array(of.evicted, dtype=np.bool_),
-            leaving=np.array(of.leaving, dtype=np.bool_),
-            pods=np.array([one.pods for one in of.shape], dtype=np.int64),
-            reserved_s=np.array(of.reserved_s, dtype=np.float64),
-            running_s=np.array(of.running_s, dtype=np.int64),
-            noted=is_said(of.remarks, size),
-            dated=is_said(of.past, size),
-            usage=np.array(
-                [shapes.setdefault(one, len(shapes)) for one in of.shape], dtype=np.int64
-            ),
+            queue=np.array([one.queue for one in records], dtype=np.int64),
+            priority=np.array([one.priority for one in records], dtype=np.int64),
+            evicted=np.array([one.evicted for one in records], dtype=np.bool_),
+            leaving=np.array([one.leaving for one in records], dtype=np.bool_),
+            pods=np.array([one.shape.pods for one in records], dtype=np.int64),
+            reserved_s=np.array([one.reserved_s for one in records], dtype=np.float64),
+            running_s=np.array([one.running_s for one in records], dtype=np.int64),
+            noted=is_said([one.remarks for one in records], size),
+            dated=is_said([one.past for one in records], size),
+            usage=np.array(usage, dtype=np.int64),
             number=np.arange(size),
         )
-        names = np.array(of.key, dtype=np.object_), np.array(of.uid, dtype=np.object_)
+        names = (
+            np.array([one.key for one in records], dtype=np.object_),
+            np.array([one.uid for one in records], dtype=np.object_),
+        )
         return cls(names, columns.number, columns, [*shapes], partial(_record_in, records))
 
     @classmethod

@@ -323,8 +323,8 @@ def _amounts(plan: Plan) -> Iterator[Column[Victim]]:
             return format_briefly(units, resource)
 
         title = f"{item.resource.rpartition('/')[2]}\n{item.flavor}"
-        only = None if matters else "page"
-        yield shared.amount_column(title, plan.victims, held, show, rank=rank, only=only)
+        column = shared.amount_column(title, plan.victims, held, show, rank)
+        yield column if matters else replace(column, only="page")
 
 
 def cascades_in_words(cascades: Sequence[Cascade]) -> str:

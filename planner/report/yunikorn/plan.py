@@ -175,7 +175,7 @@ def _amounts_held(plan: YuniKornPlan) -> Iterator[Column[YuniKornVictim]]:
             return sum(amount.units for amount in victim.usage if amount.resource == resource)
 
         show = partial(yunikorn_amount, resource=resource)
-        yield shared.amount_column(names[resource], plan.victims, held, show, rank=rank)
+        yield shared.amount_column(names[resource], plan.victims, held, show, rank)
 
 
 def _victims(plan: YuniKornPlan) -> Iterator[doc.Block]:

@@ -67,7 +67,7 @@ class KnobOption(NamedTuple):
     name: str
     knob: Knob
     kind: type | tuple[str, ...]
-    default: Any
+    default: object
 
 
 def knobs_of(record: type[Knobs]) -> Iterator[KnobOption]:

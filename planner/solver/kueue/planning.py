@@ -66,7 +66,7 @@ class Planning(Planned[Plan], Rules):
         """
         self.case: Final = case
         self.state, self.problem, self.preemptor_key = case.state, case.problem, case.preemptor.key
-        self.certify = certify
+        self.order, self.certify = case.problem.order, certify
         self.clock = Clock()
         """After it no decision is replayed to find out whether a victim would preempt again."""
         self.eligible, self.candidates = self._permitted()

@@ -26,6 +26,7 @@ from planner.objective.yunikorn import (
 )
 from planner.plan import Turn, Verdict, Verification
 from planner.plan.yunikorn import RuleSet, YuniKornPlan
+from planner.problem.array import IntArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.proof.claims import Claims
 from planner.proof.yunikorn import yunikorn_rules
@@ -53,6 +54,11 @@ class YuniKornRules(Rules, Struct, frozen=True):
     rules: str
     spare: Spared
 
+    @property
+    def order(self) -> IntArray:  # type: ignore[override] # of a frozen record, that of its problem
+        """(A,) the rank of each allocation in the core's candidate order."""
+        return self.problem.order
+
     def assemble(self, classes: Classes) -> Formulation:
         """Build the exact model in which only these classes give victims."""
         return assemble(self.problem, classes, self.rules, spare=self.spare)
@@ -70,6 +76,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
 
     def __init__(self, case: Case, laws: Laws) -> None:
         self.case, self.state, self.problem = case, case.state, case.problem
+        self.order = case.problem.order
         asking = case.asking
         self.preemptor_key = asking.ask.allocation_key
         self.eligible = eligible(self.problem)

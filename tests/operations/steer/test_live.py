@@ -60,7 +60,7 @@ def fill(live: Live) -> None:
     saved = live.workloads()["saved"]
     assert late.holds_quota
     stamp = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-    note(live, saved.at("metadata", "name"), CHECKPOINT, stamp)
+    note(live, str(saved.at("metadata", "name")), CHECKPOINT, stamp)
 
 
 def note(live: Live, name: str, annotation: str, text: str) -> None:
@@ -114,7 +114,7 @@ def test_two_preemptors_of_a_tree_come_one_after_the_other(live: Live) -> None:
 def test_kueue_chooses_where_boosts_cannot_be_had(live: Live) -> None:
     fill(live)
     for one in live.workloads().values():
-        note(live, one.at("metadata", "name"), BOOST_ANNOTATION, "0")
+        note(live, str(one.at("metadata", "name")), BOOST_ANNOTATION, "0")
     first = live.submit("first", "lender", "high")
     with live.steering() as planner:
         came = next(one for one in lines(planner) if one["kind"] == "steered")

@@ -58,8 +58,8 @@ class JointRules(Rules, Struct, dict=True):
     _last: tuple[tuple[object, ...], JointFormulation] | None = None
 
     def __post_init__(self) -> None:
-        """Take the problem, and so the candidate order, of all trees together."""
-        self.problem = self.question.forest.problem
+        """Take the candidate order of all trees together."""
+        self.order = self.question.forest.problem.order
 
     def is_hopeless(self, classes: Classes) -> bool:
         """Say whether too little is free for all admitted with all members of classes gone.

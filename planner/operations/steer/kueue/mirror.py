@@ -98,8 +98,8 @@ class Mirror(Keeper):
         """Return the ClusterQueue in which a workload holds quota, or waits; empty if unknown."""
         if one.holds_quota:
             return str(one.at("status", "admission", "clusterQueue") or "")
-        namespace = one.at("metadata", "namespace")
-        return self._queue_of.get((namespace, one.at("spec", "queueName")), "")
+        namespace, queue = one.at("metadata", "namespace"), one.at("spec", "queueName")
+        return self._queue_of.get((str(namespace), str(queue)), "")
 
     @property
     def roots(self) -> list[int]:
