@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, islice, product
 from math import gcd
-from typing import Final
+from typing import Final, NamedTuple
 
 from planner.case.kueue import Case
 from planner.commands.explain.inquiry import HIGHEST_PRIORITY, Edit, Explainer
@@ -112,6 +112,8 @@ GATES: Final = (
 """Feature gates that decide on candidates, shares or what is asked for."""
 
 
+MOST_OTHERS: Final = 16
+"""The most limits of others, and stopped queues, that are tried: a tree may have thousands."""
 MILLI: Final = 10**6
 """A thousandth, in nano-units."""
 MOST_WEIGHT: Final = 10**6
@@ -123,11 +125,14 @@ def helpful(inquiry: KueueExplainer) -> tuple[Iterator[Edit], bool]:
     """Return every single edit that works, and whether edits are tried at all.
 
     A number changes by the smallest step up; of a policy all values but Never are tried, and every
-    one that works is returned. For an inactive queue only its stopPolicy is tried.
+    one that works is returned. For an inactive queue only its stopPolicy is tried. Of what others
+    lend, and of other queues that are stopped, ``MOST_OTHERS`` are tried.
     """
     case = inquiry.planning.case
+    (own, lent), stopped = _limits(inquiry), _stopped(inquiry)
+    stops = inquiry.working(*stopped[:MOST_OTHERS])
     if case.cluster_queue in case.snapshot.inactive:
-        return _stops(inquiry), False
+        return stops, False
     configuration = case.snapshot.configuration
     switched = {True: ("true", "false"), False: ("false", "true")}
     gates = (
@@ -136,11 +141,11 @@ def helpful(inquiry: KueueExplainer) -> tuple[Iterator[Edit], bool]:
         if one in configuration.release.gates
     )
     searches = (
-        *(_priorities(inquiry), _policies(inquiry), _quotas(inquiry), _weights(inquiry)),
-        _stops(inquiry),
-        inquiry.working(*gates),
+        *(_priorities(inquiry), _policies(inquiry)),
+        *(_raised(inquiry, *limit) for limit in (*own, *lent[:MOST_OTHERS])),
+        *(_weights(inquiry), stops, inquiry.working(*gates)),
     )
-    return chain.from_iterable(searches), True
+    return chain.from_iterable(searches), max(len(lent), len(stopped)) <= MOST_OTHERS
 
 
 def _priorities(inquiry: KueueExplainer) -> Iterator[Edit]:
@@ -202,8 +207,8 @@ def _weights(inquiry: KueueExplainer) -> Iterator[Edit]:
         )
 
 
-def _stops(inquiry: KueueExplainer) -> Iterator[Edit]:
-    """Yield the stopPolicy of each ClusterQueue of the tree whose end works.
+def _stopped(inquiry: KueueExplainer) -> list[Edit]:
+    """Return the end of each stopPolicy in the tree, that of the preemptor's own queue first.
 
     The workloads of a stopped queue are no candidates, and those that wait there never heads.
     """
@@ -212,23 +217,34 @@ def _stops(inquiry: KueueExplainer) -> Iterator[Edit]:
     names = {tree.nodes[node].name for node in tree.below(tree.root(case.preemptor.queue))}
     edits = (
         Edit(f"clusterqueue/{one.name}.stopPolicy", one.spec.stop_policy, "None")
-        for one in case.state.cluster_queues
+        for one in sorted(case.state.cluster_queues, key=lambda one: one.name != case.cluster_queue)
         if one.spec.stop_policy != "None" and one.name in names
     )
-    return inquiry.working(*edits)
+    return list(edits)
 
 
-def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:
-    """Yield the smallest higher limit or quota of each flavor-resource that works.
+class _Limit(NamedTuple):
+    """The path of a limit or quota, as an edit has it, its flavor-resource and its nano-units."""
 
-    That is nominalQuota and borrowingLimit of the ClusterQueue, the borrowingLimit of the Cohorts
-    above it, and the lendingLimit of whoever else has quota in its tree.
+    path: str
+    fr: int
+    nano: int
+
+
+def _limits(inquiry: KueueExplainer) -> tuple[list[_Limit], list[_Limit]]:
+    """Return the limits and quotas of what is asked for: those of the preemptor, and of others.
+
+    Its own are nominalQuota and borrowingLimit of the ClusterQueue, and the borrowingLimit of the
+    Cohorts above it; the others each lendingLimit in its tree that keeps something, the one that
+    keeps most first.
     """
     case = inquiry.planning.case
     asked, tree, queue = _asked(case), case.snapshot.tree, case.preemptor.queue
     path = tree.path(queue)
     owners: list[ClusterQueue | Cohort] = [*case.state.cluster_queues, *case.state.cohorts]
     named = {(isinstance(one, ClusterQueue), one.name): one for one in owners}
+    own: list[_Limit] = []
+    lent: list[tuple[int, _Limit]] = []
     for node in (*path, *(one for one in tree.below(path[-1]) if one not in path)):
         at = tree.nodes[node]
         owner, kind = named.get((at.is_queue, at.name)), "clusterqueue" if at.is_queue else "cohort"
@@ -236,15 +252,18 @@ def _quotas(inquiry: KueueExplainer) -> Iterator[Edit]:
             fr = case.snapshot.fr_or_none(flavor, quota.name)
             if fr is None or not asked[quota.name]:
                 continue
-            fields = {"lendingLimit": quota.lending_limit}
-            if node in path:
-                fields = {"borrowingLimit": quota.borrowing_limit}
+            place = f"{kind}/{at.name}.quota.{flavor}/{quota.name}"
+            if node not in path:
+                kept, nano = tree.kept[node][fr], quota.lending_limit
+                if kept and nano is not None:
+                    lent.append((kept, _Limit(f"{place}.lendingLimit", fr, nano)))
+                continue
+            if quota.borrowing_limit is not None:
+                own.append(_Limit(f"{place}.borrowingLimit", fr, quota.borrowing_limit))
             if node == queue:
-                fields["nominal"] = quota.nominal_quota
-            for field, nano in fields.items():
-                if nano is not None and (field != "lendingLimit" or tree.kept[node][fr]):
-                    place = f"{kind}/{at.name}.quota.{flavor}/{quota.name}.{field}"
-                    yield from _raised(inquiry, place, fr, nano)
+                own.append(_Limit(f"{place}.nominal", fr, quota.nominal_quota))
+    lent.sort(key=lambda one: -one[0])
+    return own, [limit for _, limit in lent]
 
 
 def _raised(inquiry: KueueExplainer, path: str, fr: int, nano: int) -> Iterator[Edit]:

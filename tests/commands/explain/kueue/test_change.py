@@ -5,6 +5,8 @@ from collections.abc import Iterable
 import pytest
 
 import planner
+from planner.commands.explain.inquiry import Explainer
+from planner.commands.explain.kueue.clash import MOST_OTHERS, KueueExplainer
 from planner.commands.explain.kueue.record import Clash
 from planner.commands.whatif.edit import edit
 from planner.objective.profiles import PROFILES
@@ -281,3 +283,31 @@ def test_what_others_lend_or_stop_is_tried(parts: list[Object], edit_: str, vict
         assert works(state, one.edit)
         if one.step:
             assert not works(state, f"{one.path}={int(one.after) - 1}")
+
+
+@pytest.mark.parametrize("also", [0, 1], ids=["one helps", "none helps"])
+def test_of_many_who_lend_the_few_that_keep_most_are_tried(
+    also: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only b keeps the 2 that a lacks, the others keep 1 each; and of 5 that a lacks nobody does.
+
+    That no single change would do is not said, as not all were tried.
+    """
+    others = [queue(f"other-{n:02}", 1, "org", lending=0) for n in range(MOST_OTHERS + 1)]
+    state = state_of(
+        *others, queue("a", 1, "org"), queue("b", 4, "org", lending=0), pending("a", 3 + 3 * also)
+    )
+    tried, makes_plan = set[str](), Explainer.makes_plan
+
+    def noted(self: KueueExplainer, change: str) -> bool:
+        tried.add(change.partition("=")[0])
+        return makes_plan(self, change)
+
+    monkeypatch.setattr(Explainer, "makes_plan", noted)
+    explained = planner.explain(state, PENDING, objective=MIN_COUNT)
+    assert explained.clash is not None
+    assert sum(path.endswith(".lendingLimit") for path in tried) == MOST_OTHERS
+    edits = [change.edit for change in explained.clash.changes]
+    assert ("clusterqueue/b.quota.default/gpu.lendingLimit=2" in edits) == (not also)
+    assert not explained.clash.tried_all
+    assert "No single change" not in explained.answer
