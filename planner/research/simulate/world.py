@@ -19,11 +19,12 @@ from planner.research.simulate.script import Script
 class Due(IntEnum):
     """The kinds of appointments; at the same time the smaller number comes first."""
 
-    # Quota is given back, by ends of runs and by victims, before any workload is woken to compete.
+    # Quota is given back, by ends of runs and by victims, and backoffs end, before any workload is
+    # woken to compete: who is woken is queued already, and would be queued once more.
     FINISH = 0
     RELEASE = 1
-    WAKE = 2
-    BACKOFF = 3
+    BACKOFF = 2
+    WAKE = 3
     ARRIVE = 4
 
 

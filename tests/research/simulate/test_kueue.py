@@ -206,6 +206,21 @@ def test_a_backoff_ends_when_it_says() -> None:
     assert story(answer.timeline) == ["90 late admitted"]
 
 
+@pytest.mark.parametrize("ends_s", [88, 89, 90])
+def test_who_is_woken_as_its_backoff_ends_is_queued_once(ends_s: int) -> None:
+    """There is room for both once the first has ended, and what gave it back wakes a second later.
+
+    Where the first ends at 89, that is at 90, as the backoff is over, too.
+    """
+    status = {"requeueState": {"count": 1, "requeueAt": "2026-05-01T13:01:30Z"}}
+    rules = [{"name": "ns/first", "run_seconds": 3600 + ends_s}]
+    parts = (running("first", "a", 4), waits("late", "a", 2, **status), waits("second", "a", 2))
+    script = Script.model_validate({"workload": rules})
+    answer = went(A, *parts, script=script, until_s=200)
+    admitted = {event.workload for event in answer.timeline if event.kind == "admitted"}
+    assert (admitted, answer.totals.admissions) == ({"ns/late", "ns/second"}, 2)
+
+
 @pytest.mark.parametrize(
     ("rule", "lost"),
     [
