@@ -85,9 +85,9 @@ def remove_all(setting: Setting, victims: Sequence[Admitted]) -> Removal:
             positions = last.setdefault(node, [])
             if over:
                 positions.append(position)
-    stuck = lowest_stuck(setting, last)
+    stuck = lowest_stuck(setting, victims, last)
     if stuck is not None:
-        obstacle = say_stuck(setting, victims, after, last, stuck, setting.contested)
+        obstacle = say_stuck(setting, *stuck, after, setting.contested)
         return Removal((), obstacle, after)
     return replay(setting, arrange(setting, victims, last))
 
@@ -149,27 +149,28 @@ def arrange(setting: Setting, victims: Sequence[Admitted], last: LastVictims) ->
     return own + [victims[i] for i in sorted(others, key=key)]
 
 
-def lowest_stuck(setting: Setting, last: LastVictims) -> int | None:
-    """Return the lowest node at which no victim can be the last one, if there is one."""
+def lowest_stuck(
+    setting: Setting, victims: Sequence[Admitted], last: LastVictims
+) -> tuple[int, Sequence[Admitted]] | None:
+    """Return the lowest node at which no victim can be the last one, and who can be below it.
+
+    ``None`` if there is no such node.
+    """
+    tree = setting.snapshot.tree
     stuck = [node for node, positions in last.items() if not positions]
-    return max(stuck, key=lambda node: len(setting.snapshot.tree.path(node)), default=None)
+    if not stuck:
+        return None
+    node = max(stuck, key=lambda node: len(tree.path(node)))
+    if tree.nodes[node].is_queue:
+        return node, [victim for victim in victims if victim.queue == node]
+    positions = {i for child in tree.children[node] for i in last.get(child, ())}
+    return node, [victims[i] for i in sorted(positions)]
 
 
-def say_stuck(  # noqa: PLR0913, PLR0917 - what the search knows, and about which node
-    setting: Setting,
-    victims: Sequence[Admitted],
-    after: Usage,
-    last: LastVictims,
-    node: int,
-    frs: Iterable[int],
+def say_stuck(
+    setting: Setting, node: int, contenders: Sequence[Admitted], after: Usage, frs: Iterable[int]
 ) -> str:
     """Say of a node where no victim can be last how much it uses, at most, before the last goes."""
-    tree = setting.snapshot.tree
-    if tree.nodes[node].is_queue:
-        contenders = [v for v in victims if v.queue == node]
-    else:
-        positions = {i for child in tree.children[node] for i in last.get(child, ())}
-        contenders = [victims[i] for i in sorted(positions)]
     best: dict[int, int] = {}
     for victim in contenders:
         left = dict(usage_with(setting, victim, after, frs))[node]

@@ -155,11 +155,12 @@ def remove_fairly(setting: FairSetting, victims: Sequence[Admitted]) -> FairRemo
     end = setting.with_request(after)
     last, before = look_at_sides(setting, victims, end)
     stuck = unfair = ""
-    node = lowest_stuck(setting, last)
-    if node is not None:
+    found = lowest_stuck(setting, victims, last)
+    if found is not None:
+        node, at_node = found
         below = [victim for victim in victims if node in setting.side(victim.queue)]
         frs = _held_with_quota(setting, node, below)
-        stuck = say_stuck(setting, victims, end, last, node, frs)
+        stuck = say_stuck(setting, node, at_node, end, frs)
     choice: dict[int, Sequence[int]] = {}
     for top, shares in before.items():
         # If no victim can be last by borrowing, FS-06 is broken; FS-07 is judged among all.
