@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -155,7 +156,8 @@ class Settling:
     ``victims`` are those of the answer, by positions; ``levels`` are stated with its values;
     ``says`` tells in words the trees that one sum of inequalities makes; ``claimed`` is what the
     solver said of each level that it was asked about. ``before`` is what trees leave for later
-    ones.
+    ones. ``denied`` says that a set was better on some level but for bounds that no inequality
+    states: trees that leave these out are mostly in vain from then on.
     """
 
     claims: Claims
@@ -173,6 +175,7 @@ class Settling:
     searched: bool = field(default=False, init=False)
     cut_off: int = field(default=0, init=False)
     before: Before = field(default_factory=Before, init=False)
+    denied: bool = field(default=False, init=False)
 
     def settle(self) -> Proved:
         """Return the best answer of the search, or that there is none, and what that rests on."""
@@ -363,13 +366,16 @@ class Settling:
         try:
             if not asks and not (measure and self.claims.is_unknown(measure)):
                 question = ask(self.claims)
-                grown = grow(question, deadline, effort, self.before)
+                plain = min(BRIEF, effort, key=attrgetter("entries")) if self.denied else effort
+                grown = grow(question, deadline, plain, self.before)
                 self.remember(grown, measure)
-                if grown.better is None:
+                if grown.steps is not None:
                     return _as_tree(claim, grown), None
-                found = question.rules.classes.take(grown.better)
-                if self.is_allowed(found):
-                    return None, found
+                if grown.better is not None:
+                    found = question.rules.classes.take(grown.better)
+                    if self.is_allowed(found):
+                        return None, found
+                    self.denied = self.claims.asking is not None
             if self.claims.asking is None:
                 return None, None
             # A third: the scheduler is asked once for each victim of a set.

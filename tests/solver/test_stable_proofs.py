@@ -4,6 +4,8 @@ Where a state is too large for that, it binds the search for trees, and
 nothing is proved of it.
 """
 
+from typing import Any
+
 import pytest
 
 import planner
@@ -13,6 +15,7 @@ from planner.plan import Level, Tree
 from planner.plan.kueue import Plan
 from planner.plan.proof import ByRows, CountSplit, Step
 from planner.proof import claims as claims_of_plans
+from planner.proof.question import Question
 from planner.solver import levels
 from planner.solver.answer import NO_CAPS
 from planner.solver.deadline import Deadline
@@ -20,7 +23,8 @@ from planner.solver.finder import Least
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settling_of
 from planner.solver.kueue.start import start
-from planner.solver.levels import Proved
+from planner.solver.levels import BRIEF, Proved
+from planner.solver.proving.grow import Effort, Grown, grow
 from planner.solver.search import Search
 from planner.solver.start import Given
 from planner.state.kueue import State
@@ -85,6 +89,39 @@ def test_a_set_that_breaks_d11_is_never_better(proof: str | None) -> None:
     assert proofs["unstable"] == "certified"  # nothing is below 0
     assert proofs["priority_weight"] == proof  # a tree has to deny the unstable set
     assert proved.outcome == status_of(proof)
+
+
+def test_trees_ask_the_scheduler_where_others_find_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def finding_nothing(question: Question, *given: Any) -> Grown:
+        return grow(question, *given) if question.limits else Grown()
+
+    monkeypatch.setattr(levels, "grow", finding_nothing)
+    profile = Profile("mine", "", (D11, ("priority_weight",)))
+    proved, names = settled(profile, STABLE_BEST)
+    assert names == STABLE_BEST
+    assert proved.outcome == "optimal"
+    assert all("replayed" in tree.claim for tree in proved.trees)
+
+
+def test_once_such_a_set_was_better_trees_that_do_not_ask_are_brief(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    efforts: list[Effort] = []
+
+    def proving_nothing(question: Question, until: Deadline, effort: Effort, *given: Any) -> Grown:
+        grown = grow(question, until, effort, *given)
+        if question.limits:
+            return grown
+        efforts.append(effort)
+        return grown._replace(steps=None)
+
+    monkeypatch.setattr(levels, "grow", proving_nothing)
+    profile = Profile("mine", "", (D11, ("priority_weight",), ("queues",)))
+    proved, _ = settled(profile, STABLE_BEST)
+    assert all(level.proof for level in proved.levels)
+    of_first, *of_others = efforts
+    assert of_first.steps > BRIEF.steps
+    assert {effort.steps for effort in of_others} == {BRIEF.steps}
 
 
 def test_without_d11_that_set_is_better() -> None:
