@@ -88,6 +88,15 @@ def command(given: Options) -> int:
 
     docs/how-to/steer.md has the set-up and the emergency switches.
     """
+    back, check = given.all_back, given.check
+    option.refuse(
+        {
+            "--release changes the cluster: --dry-run goes not with it": back and given.dry_run,
+            "--release changes the cluster: --check does not": back and check,
+            "--manifests only prints: --check and --release ask a cluster": given.manifests
+            and (back or check),
+        }
+    )
     if given.manifests is not None:
         text = manifests(given.manifests)
         if given.layout == "jsonl":

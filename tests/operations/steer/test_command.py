@@ -25,6 +25,7 @@ from tests.operations.kubectl.served import served, versioned
 from tests.operations.steer.test_one_preemptor import blocked
 from tests.operations.steer.world import World, gated, workload
 from tests.published import validator
+from tests.told import told
 
 real_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on PATH")
 DEPLOYED = ROOT / "deploy" / "steer" / "steer.yaml"
@@ -110,6 +111,22 @@ def test_check_and_release(direct: World) -> None:
     done = call("steer", "--release")
     assert (done.exit_code, direct.closed()) == (0, [])
     assert "1 workloads" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--release", "--dry-run"),
+        ("--release", "--check"),
+        ("--manifests", "--release"),
+        ("--manifests", "--check"),
+    ],
+)
+def test_what_changes_nothing_goes_not_with_what_does(direct: World, options: list[str]) -> None:
+    """The gate stays closed: whoever says --dry-run or --check does not want it taken away."""
+    done = call("steer", *options)
+    assert (done.exit_code, done.stdout, direct.closed()) == (2, "", ["ns/first"])
+    told([done.stderr])
 
 
 @pytest.mark.usefixtures("direct")
