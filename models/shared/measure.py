@@ -80,7 +80,7 @@ def hit_where_taken(formulation: Measured, members: Iterable[int], literal: int)
 
 def _going(formulation: Measured, table: TermTable) -> list[int]:
     """Return the classes whose members are not being evicted already."""
-    return np.flatnonzero(~table.evicted[formulation.classes.first]).tolist()
+    return np.flatnonzero(~table.leaving[formulation.classes.first]).tolist()
 
 
 def _grouped(
@@ -113,7 +113,7 @@ def _highest_rank(formulation: Measured, table: TermTable) -> Linear:
 def _over_freed(formulation: Measured, table: TermTable) -> Linear:
     """What victims free beyond the need, weighted, over the contested resources."""
     first = formulation.classes.first
-    going = ~table.evicted[first]
+    going = ~table.leaving[first]
     total = ZERO
     for fr in table.contested:
         if table.weight[fr] == 0:
@@ -132,7 +132,7 @@ def _over_freed(formulation: Measured, table: TermTable) -> Linear:
 def _beyond_budgets(formulation: Measured, table: TermTable) -> Linear:
     """pdb: pods beyond what each PodDisruptionBudget permits, added up over the budgets."""
     first = formulation.classes.first
-    going = ~table.evicted[first]
+    going = ~table.leaving[first]
     over = (
         _times(formulation, budget.pods[first] * going) - budget.allowed
         for budget in table.budgets or ()

@@ -51,8 +51,8 @@ def _losing(table: TermTable, *, by_median: bool, with_saving: bool) -> TermTabl
         table = replace(table, disruptions=known)
     # Saving is added to the lost time that the median leaves.
     lost_s = [one.lost_s + (one.saving_s if with_saving else 0) for one in table.disruptions]
-    each = zip(table.size.tolist(), table.evicted.tolist(), lost_s, strict=True)
-    costs = [0 if evicted else work(size, seconds) for size, evicted, seconds in each]
+    each = zip(table.size.tolist(), table.leaving.tolist(), lost_s, strict=True)
+    costs = [0 if leaving else work(size, seconds) for size, leaving, seconds in each]
     lost = np.array(costs, dtype=np.int64)
     return replace(table, separable={**table.separable, "lost_work": lost})
 

@@ -87,7 +87,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
         priorities=priorities,
         queue=problem.queue,
         size=sizes,
-        evicted=problem.leaving,
+        leaving=problem.leaving,
         holding=problem.holding,
         borrowed=borrowed,
         sharers=sharers,

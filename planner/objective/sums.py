@@ -33,7 +33,7 @@ class Losses(Struct, frozen=True, dict=True):
     ``names`` are the keys of the workloads in ``costs``; one that is not named there costs 1.
     ``sizes`` are in 1/32000 accelerator, as `as_costs` returns them. ``pods`` is how many pods
     each workload runs, ``place`` its place in the scheduler's candidate order, from 1. ``rank``,
-    ``priority`` and ``evicted`` are as in `TermTable`.
+    ``priority`` and ``leaving`` are as in `TermTable`.
     """
 
     names: Sequence[str]
@@ -43,13 +43,13 @@ class Losses(Struct, frozen=True, dict=True):
     rank: IntArray
     place: IntArray
     priority: IntArray
-    evicted: BoolArray
+    leaving: BoolArray
     costs: Mapping[str, int]
 
     @cached_property
     def costing(self) -> IntArray:
         """1 for each workload that is not being evicted already, else 0: (W,)."""
-        return (~self.evicted).astype(np.int64)
+        return (~self.leaving).astype(np.int64)
 
     @cached_property
     def last_tier(self) -> IntArray:

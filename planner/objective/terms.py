@@ -91,7 +91,7 @@ class TermTable(Struct, frozen=True):
     - ``rank``, ``priority``, ``priorities``: (W,) the rank of a workload's priority, from 1 for the
       lowest among the candidates; (W,) the priority itself; the priorities of the candidates, each
       once, from the lowest up.
-    - ``queue``, ``size``, ``evicted``, ``holding``: (W,) the queue a workload counts for, its size
+    - ``queue``, ``size``, ``leaving``, ``holding``: (W,) the queue a workload counts for, its size
       in 1/32000 accelerator, and whether it is being evicted or deleted already; (W, F) its usage.
     - ``borrowed``: Per queue or cohort, what it uses beyond its own quota or guaranteed, divided by
       its weight where shares are weighted, in 1/32000 accelerator.
@@ -119,7 +119,7 @@ class TermTable(Struct, frozen=True):
     priorities: Sequence[int]
     queue: IntArray
     size: IntArray
-    evicted: BoolArray
+    leaving: BoolArray
     holding: IntArray
     borrowed: Sequence[int]
     sharers: Mapping[int, Sequence[int]]
@@ -191,7 +191,7 @@ class TermTable(Struct, frozen=True):
 
     def counting(self, priorities: Iterable[int]) -> TermTable:
         """Return these terms and, for each priority given, the term that counts its victims."""
-        going = ~self.evicted
+        going = ~self.leaving
         counted = {
             victims_of(priority): ((self.priority == priority) & going).astype(np.int64)
             for priority in priorities
@@ -204,7 +204,7 @@ class TermTable(Struct, frozen=True):
 
     def of_priorities(self, chosen: Iterable[int]) -> Counter[int]:
         """Return how many victims have each priority, without those being evicted already."""
-        going = (position for position in chosen if not self.evicted[position])
+        going = (position for position in chosen if not self.leaving[position])
         return Counter(int(self.priority[position]) for position in going)
 
     def costs_of(self, position: int) -> dict[str, int]:
@@ -233,7 +233,7 @@ class TermTable(Struct, frozen=True):
         totals = {term: sum(costs[victims].tolist()) for term, costs in asked.items()}
         if only is not None and all(term in totals for term in only):
             return totals
-        going = victims[~self.evicted[victims]]
+        going = victims[~self.leaving[victims]]
         need = self.needs[self.alternative(listed)]
         totals["highest_priority"] = int(self.rank[going].max()) if going.size else 0
         totals["excess_freed"] = sum(

@@ -54,13 +54,13 @@ class Wishes(Struct, frozen=True):
     def protected(self, table: TermTable) -> BoolArray:
         """Say which workloads may not be evicted, as they have not run for long enough: (W,)."""
         if not (self.min_runtime_s or self.annotated):  # to look at each one takes time
-            return np.zeros_like(table.evicted)
+            return np.zeros_like(table.leaving)
         found = [
             disruption.running_s < _longest(self.min_runtime_s, groups)
             or (self.annotated and disruption.running_s < disruption.min_runtime_s)
             for disruption, groups in zip(table.disruptions, table.groups, strict=True)
         ]
-        return np.array(found, dtype=np.bool_) & ~table.evicted
+        return np.array(found, dtype=np.bool_) & ~table.leaving
 
     def early(self, table: TermTable) -> IntArray:
         """Return the seconds that each workload lacks of its softly protected run time: (W,)."""
@@ -69,12 +69,12 @@ class Wishes(Struct, frozen=True):
             - disruption.running_s
             for disruption, groups in zip(table.disruptions, table.groups, strict=True)
         ]
-        return np.maximum(0, np.array(lacking, dtype=np.int64)) * ~table.evicted
+        return np.maximum(0, np.array(lacking, dtype=np.int64)) * ~table.leaving
 
     def counted(self, table: TermTable, group: Group) -> BoolArray:
         """Say which workloads count against a group's budget if evicted: (W,)."""
         inside = [group == EVERYBODY or group in groups for groups in table.groups]
-        return np.array(inside, dtype=np.bool_) & ~table.evicted
+        return np.array(inside, dtype=np.bool_) & ~table.leaving
 
     def are_kept(self, table: TermTable, victims: Iterable[int]) -> bool:
         """Say whether victims, given by positions of the workloads, keep to all wishes."""

@@ -112,7 +112,7 @@ def yunikorn_term_table(
         priorities=priorities,
         queue=problem.queue,
         size=sizes,
-        evicted=nobody,
+        leaving=nobody,
         holding=problem.holding,
         borrowed=borrowed,
         sharers={queue: (queue,) for queue in range(len(problem.queues))},

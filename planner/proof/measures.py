@@ -76,7 +76,7 @@ class Measures:
             return np.where(above, 0, self.sizes)
         if bounded.measure != ("highest_priority",):
             return self.sizes
-        above = (self.table.rank[self.first] > bounded.most) & ~self.table.evicted[self.first]
+        above = (self.table.rank[self.first] > bounded.most) & ~self.table.leaving[self.first]
         return np.where(above, 0, self.sizes)
 
     def rows_of(self, bounded: Bounded) -> Mapping[str, Row]:
@@ -126,7 +126,7 @@ class Measures:
 
     def _going(self) -> NDArray[np.bool_]:
         """(K,) whether the members of each class are not being evicted already."""
-        going: NDArray[np.bool_] = ~self.table.evicted[self.first]
+        going: NDArray[np.bool_] = ~self.table.leaving[self.first]
         return going
 
     def _beyond(self, term: str, extra: dict[str, int], rate: int) -> Iterator[tuple[str, Row]]:
@@ -184,7 +184,7 @@ class Measures:
     def touched_by(self, classes: IntArray) -> Iterator[str]:
         """Yield the quantities that are 1 if each of some classes has a victim."""
         those = self.first[classes]
-        those = those[~self.table.evicted[those]]
+        those = those[~self.table.leaving[those]]
         if "queues" in self.touched:
             yield from (f"touched {queue}" for queue in {*self.table.queue[those].tolist()})
         if "namespaces" in self.touched:

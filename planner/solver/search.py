@@ -123,7 +123,7 @@ class Search:
         if measure == HIGHEST:
             table, first = self.rules.table, self.classes.first
             # A workload that is being evicted already hits no rank.
-            permitted = (table.evicted | (table.rank <= most))[first].tolist()
+            permitted = (table.leaving | (table.rank <= most))[first].tolist()
             self.active = [k for k in self.active if permitted[k]]
         else:
             self.limits[measure] = min(most, self.limits.get(measure, most))

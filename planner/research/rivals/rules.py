@@ -36,7 +36,7 @@ def smallest(contest: Contest) -> Found:
         missing = np.array(table.needs[table.alternative(pool)], dtype=np.int64)[contested]
         chosen, left = list[int](), list(pool)
         while left:
-            going = [position for position in chosen if not table.evicted[position]]
+            going = [position for position in chosen if not table.leaving[position]]
             after = missing - table.holding[going][:, contested].sum(axis=0)
             enough = [p for p in left if (table.holding[p, contested] >= after).all()]
             position = min(enough, key=size) if enough else max(left, key=size)
