@@ -212,7 +212,7 @@ def test_who_is_woken_as_its_backoff_ends_is_queued_once(ends_s: int) -> None:
 
     Where the first ends at 89, that is at 90, as the backoff is over, too.
     """
-    status = {"requeueState": {"count": 1, "requeueAt": "2026-05-01T13:01:30Z"}}
+    status: dict[str, Any] = {"requeueState": {"count": 1, "requeueAt": "2026-05-01T13:01:30Z"}}
     rules = [{"name": "ns/first", "run_seconds": 3600 + ends_s}]
     parts = (running("first", "a", 4), waits("late", "a", 2, **status), waits("second", "a", 2))
     script = Script.model_validate({"workload": rules})
