@@ -11,9 +11,10 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
 
 from msgspec import Struct
+from pydantic import InstanceOf, PlainSerializer
 
 from planner.errors import InputError, ParseError, SchemaError, not_json
 from planner.plan import Record
@@ -117,19 +118,12 @@ class Comparison(Struct, frozen=True):
     detail: str = ""
 
 
-class FileComparison(Struct, frozen=True):
-    """One file compared.
+def _ids(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
+    return tuple(one.id for one in comparisons)
 
-    ``different`` holds the comparisons that found a difference, ``uncovered`` the lines that hold
-    what the model does not cover, each with the name of that feature.
-    """
 
-    file: str
-    instances: int
-    equal: int
-    skipped: int
-    different: tuple[Comparison, ...]
-    uncovered: tuple[Comparison, ...] = ()
+def _details(comparisons: Sequence[Comparison]) -> dict[str, str]:
+    return {one.id: one.detail for one in comparisons}
 
 
 class FileReport(Record):
@@ -143,8 +137,8 @@ class FileReport(Record):
     instances: int
     equal: int
     skipped: int
-    different: tuple[str, ...]
-    uncovered: dict[str, str]
+    different: Annotated[tuple[InstanceOf[Comparison], ...], PlainSerializer(_ids)]
+    uncovered: Annotated[tuple[InstanceOf[Comparison], ...], PlainSerializer(_details)]
 
 
 class ReplayReport(Record):
@@ -157,20 +151,10 @@ class ReplayReport(Record):
     uncovered: int
 
 
-def summarise(files: Sequence[FileComparison]) -> ReplayReport:
+def summarise(files: Sequence[FileReport]) -> ReplayReport:
     """Add up the comparisons of files to the report that is printed."""
     return ReplayReport(
-        files=tuple(
-            FileReport(
-                file=file.file,
-                instances=file.instances,
-                equal=file.equal,
-                skipped=file.skipped,
-                different=tuple(comparison.id for comparison in file.different),
-                uncovered={one.id: one.detail for one in file.uncovered},
-            )
-            for file in files
-        ),
+        files=tuple(files),
         instances=sum(file.instances for file in files),
         equal=sum(file.equal for file in files),
         skipped=sum(file.skipped for file in files),
