@@ -166,8 +166,7 @@ class _Ending:
         """Return the most that a node can use of an fr."""
         tree, now = self.alone.tree, self.alone.usage.amount[node][fr]
         if tree.nodes[node].is_queue:
-            taken = self._held(fr)[self._candidates & (self._queue == node)]
-            left = now - int(taken.sum())
+            left = now - int(self._taken[fr][node])
         else:
             passed = (self._left(n, fr) - tree.kept[n][fr] for n in tree.children[node])
             left = sum(max(0, amount) for amount in passed)
@@ -243,6 +242,16 @@ class _Ending:
         """(H,) what the holders of the tree hold of an fr."""
         shapes, which = self._holders.alike
         return np.array([one.usage.get(fr, 0) for one in shapes], dtype=np.int64)[which]
+
+    @cached_property
+    def _taken(self) -> Mapping[int, IntArray]:
+        """(N,) what candidates hold at each of N nodes, by fr that is asked for."""
+        found = {}
+        for fr in self.request:
+            found[fr] = np.zeros(len(self.alone.tree.nodes), dtype=np.int64)
+            held = self._held(fr)[self._candidates]
+            np.add.at(found[fr], self._queue[self._candidates], held)
+        return found
 
     @cached_property
     def _candidates(self) -> NDArray[np.bool_]:
