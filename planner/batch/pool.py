@@ -313,7 +313,13 @@ class _Slot:
         if seconds is not None and time.monotonic() - self._since > seconds:
             self.stop()
             return Attempt("timeout", f"not done within {seconds:g} s")
-        if memory is not None and self._resident_bytes() > memory:
+        if memory is None:
+            return None
+        try:
+            pages = (PROC / str(self._process.pid) / "statm").read_text("ascii").split()[1]
+        except (FileNotFoundError, ProcessLookupError):  # it has ended
+            return None
+        if int(pages) * os.sysconf("SC_PAGE_SIZE") > memory:
             if self._is_fresh:
                 self.stop()
                 return Attempt("out-of-memory", f"took more than {memory:,} bytes")
@@ -328,13 +334,6 @@ class _Slot:
         if code == 0:  # also where SIGCHLD is ignored: the system then keeps no exit codes
             return "exit code 0, or a cause that is not known"
         return signal.Signals(-code).name if code < 0 else f"exit code {code}"
-
-    def _resident_bytes(self) -> int:
-        try:
-            pages = (PROC / str(self._process.pid) / "statm").read_text("ascii").split()[1]
-        except (FileNotFoundError, ProcessLookupError):  # it has ended
-            return 0
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     def _begin(self) -> None:
         """Hand the task over to a process that is ready for it."""

@@ -85,16 +85,20 @@ def read_yunikorn(
     Raises ``InputError`` if a document or the clock cannot be used.
     """
     moment, clock = given_moment(settings.now), None
+    dump = files.dump.value
     if moment is not None:
         clock = to_nanoseconds(moment)
         if abs(clock) > MAX_INT64:
             found = f'"{moment.isoformat()}" is too far away'
             raise InputError("now", found, "1678 to 2262").of("option")
-        clock = _to_the_nanosecond(files.dump.value, clock)
+        own = dump.get("now", dump.get("timestamp")) if isinstance(dump, Mapping) else None
+        # The file's own clock, cut to microseconds: ages that end within one would differ.
+        if isinstance(own, int) and not isinstance(own, bool) and own - own % 1000 == clock:
+            clock = own
     state = _state(files, clock, settings.release)
-    if ignored is not None and isinstance(files.dump.value, Mapping):
+    if ignored is not None and isinstance(dump, Mapping):
         ignored.kinds.update(files.ignored)
-        ignored.fields.update(unknown_fields(_items(files.dump.value, files)))
+        ignored.fields.update(unknown_fields(_items(dump, files)))
     return state.model_copy(update={"source": settings.source, "digest": settings.digest})
 
 
@@ -220,17 +224,6 @@ def _extra(value: Json, where: str) -> object:
             for i, one in enumerate(extra["steps"])
         ]
     return read
-
-
-def _to_the_nanosecond(value: object, clock: int) -> int:
-    """Return the clock that the user gave, or a file's own where that is it, cut to microseconds.
-
-    Ages that end within the microsecond would differ.
-    """
-    own = value.get("now", value.get("timestamp")) if isinstance(value, Mapping) else None
-    if isinstance(own, int) and not isinstance(own, bool) and own - own % 1000 == clock:
-        return own
-    return clock
 
 
 def _config(

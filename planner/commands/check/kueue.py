@@ -330,7 +330,12 @@ class _Checking:
         fact: Commands = write(self.state, self.plan, ()).commands
         # Which cluster is meant is for the reader to know.
         if said.steps and fact.steps:
-            options = _cluster_options(said.steps[0].command)
+            try:
+                words = shlex.split(said.steps[0].command)
+            except ValueError:  # a quote without end: it is no command
+                words = []
+            own = takewhile(lambda word: word != "--", words)
+            options = [one for one in own if _OF_CLUSTER.match(one)]
             fact = write(self.state, self.plan, options).commands
         printed = {one.command for one in fact.steps}
         strange = (one.command for one in said.steps if one.command not in printed)
@@ -480,15 +485,6 @@ def _in_words(assignment: Assignment) -> str:
         each = (f"{name} {one.flavor} {one.mode}" for name, one in sorted(pods.flavors.items()))
         parts.append(f"{pods.name} x {pods.count}: {', '.join(each) or 'none'}")
     return f"({'; '.join(parts)})"
-
-
-def _cluster_options(command: str) -> list[str]:
-    """Return the options of a command that say which cluster is meant; none if it is no command."""
-    try:
-        words = shlex.split(command)
-    except ValueError:  # a quote without end
-        return []
-    return [one for one in takewhile(lambda word: word != "--", words) if _OF_CLUSTER.match(one)]
 
 
 def _option(name: str, said: str) -> str:

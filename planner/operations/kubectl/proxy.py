@@ -65,7 +65,11 @@ class Proxy:
                 data = response.read(MAX_ANSWER + 1)
                 code = response.status
         except (OSError, HTTPException) as error:
-            said = self._last_words() or str(error) or type(error).__name__
+            said = str(error) or type(error).__name__
+            if self.process is not None and self.process.stderr is not None:
+                os.set_blocking(self.process.stderr.fileno(), False)
+                told = self.process.stderr.read(MAX_ERROR_BYTES) or b""
+                said = last_words(told.decode(errors="replace")) or said
             self.close()
             raise InputError(_WHERE, f"failed: {said}") from None
         if len(data) > MAX_ANSWER:
@@ -105,14 +109,6 @@ class Proxy:
             raise OSError("it does not serve")
         self._http = _OverSocket(place)
         return self._http
-
-    def _last_words(self) -> str:
-        """Return what a proxy that failed says is wrong, if it has said anything."""
-        if self.process is None or self.process.stderr is None:
-            return ""
-        os.set_blocking(self.process.stderr.fileno(), False)
-        data = self.process.stderr.read(MAX_ERROR_BYTES) or b""
-        return last_words(data.decode(errors="replace"))
 
 
 class _OverSocket(HTTPConnection):
