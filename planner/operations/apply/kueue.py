@@ -20,6 +20,7 @@ from planner.operations.apply.kueue_record import Applied, ApplyStatus
 from planner.operations.steer.kueue.carry import Lease
 from planner.operations.steer.kueue.decide import Policy
 from planner.operations.steer.kueue.loop import Cluster, How, Steer
+from planner.operations.steer.kueue.marks import boosting
 from planner.operations.steer.kueue.mirror import marked
 from planner.operations.steer.kueue.propose import Proposal, boosted
 from planner.operations.steer.kueue.setup import missing_gates
@@ -48,11 +49,15 @@ RELEASE: Final = "planner steer --release takes back what is left"
 
 
 class Question(NamedTuple):
-    """A plan, and under what it was made: the objective and costs, as for ``planner.check``."""
+    """A plan, and under what it was made: the objective and costs, as for ``planner.check``.
+
+    ``agreed`` are the titles of the steps to which somebody said yes, if anybody was asked.
+    """
 
     plan: Plan
     objective: str | Profile | None = None
     costs: Mapping[str, int] | None = None
+    agreed: frozenset[str] | None = None
 
     def changes(self, state: State) -> list[str]:
         """Say what is not as the plan has it in a state, judged at the time of the plan."""
@@ -76,7 +81,11 @@ class Question(NamedTuple):
         """Return what steering is to do in a state: the plan, if it still holds there."""
         if changes := self.changes(state):
             return Proposal(why="; ".join(changes))
-        return boosted(state, self.plan, Deadline.after(within_s))
+        found = boosted(state, self.plan, Deadline.after(within_s))
+        wanted = [boosting(key, n, self.plan.preemptor) for key, n in found.boosts.items()]
+        if self.agreed is not None and (other := {*wanted} - self.agreed):
+            return Proposal(why=f"it would take what was not shown: {min(other)}")
+        return found
 
 
 def cannot_be_applied(plan: Plan, state: State) -> str:  # noqa: PLR0911 - one reason after another

@@ -86,6 +86,7 @@ def _applied(given: Options, plan: Plan) -> Applied:
         write(render_applied(shown, "table", width=target.width, color=False))
         if not click.confirm("Carry it out?", err=True):
             return answer(plan, "refused", "you said no")
+        question = question._replace(agreed=frozenset(one.title for one in shown.steps))
     lease = lease_of(cluster, LEASE, needed=False)
     run = Run(question, cluster, lease=lease, tell=lambda one: say("apply", text_of(one).rstrip()))
     return run.run(given.wait)

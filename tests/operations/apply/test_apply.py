@@ -5,15 +5,19 @@ import json
 import shlex
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import planner
 from planner.operations.apply.kueue import Question, Run, preview, with_commands
 from planner.operations.apply.kueue_record import Applied
 from planner.operations.cli import kueue_apply
+from planner.operations.steer.kueue import propose
 from planner.operations.steer.kueue.loop import Cluster
 from planner.operations.steer.kueue.marks import GATE
+from planner.operations.steer.kueue.propose import Proposal
 from planner.plan.kueue import Plan
 from planner.state.kueue import of_kueue
 from planner.state.kueue_workload import BOOST_ANNOTATION
@@ -166,6 +170,36 @@ def test_the_command(direct: World, tmp_path: Path) -> None:
     again = call("apply", file, "--yes")
     assert again.exit_code == 1
     assert "refused" in again.stdout
+
+
+@pytest.mark.parametrize("again", [-1, -2])
+def test_who_agreed_to_a_boost_agreed_to_no_other(
+    again: int, direct: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was shown is a boost of -1; after the answer it is as before, or would take another."""
+    file = tmp_path / "plan.json"
+    file.write_text(plan_of(direct).model_dump_json(by_alias=True), "utf-8")
+    asked: list[str] = []
+
+    def agrees(text: str, **_: object) -> bool:
+        def otherwise(*given: Any) -> Proposal:
+            found = propose.boosted(*given)
+            return replace(found, boosts=dict.fromkeys(found.boosts, again))
+
+        asked.append(text)
+        monkeypatch.setattr("planner.operations.apply.kueue.boosted", otherwise)
+        return True
+
+    monkeypatch.setattr(kueue_apply, "is_terminal", lambda _: True)
+    monkeypatch.setattr("click.confirm", agrees)
+    done = call("apply", file, "--format", "json")
+    assert asked == ["Carry it out?"]
+    assert "boost the priority of ns/saved by -1 for ns/first" in done.stderr
+    found = valid("applied", done.stdout)
+    assert found["status"] == ("applied" if again == -1 else "stopped")
+    if again != -1:
+        told(found["explanation"])
+        assert (direct.decisions, direct.written) == ([], [])
 
 
 def test_commands_at_the_end_of_a_plan(tmp_path: Path) -> None:

@@ -153,8 +153,7 @@ class Marked(LiveObject):
         """
         annotations = self._boosting(boost, preemptor)
         change = {"metadata": {"resourceVersion": self.version, "annotations": annotations}}
-        title = f"boost the priority of {self.key} by {boost} for {preemptor}"
-        return Patch(title, self.key, change)
+        return Patch(boosting(self.key, boost, preemptor), self.key, change)
 
     def with_boost(self, boost: int, preemptor: str) -> Marked:
         """Return it as it is once it is boosted."""
@@ -175,6 +174,11 @@ class Marked(LiveObject):
             yield _test(_annotation(NOTE), self.annotations[NOTE])
             names = (name for name in (BOOST_ANNOTATION, NOTE) if name in self.annotations)
             yield from ({"op": "remove", "path": _annotation(name)} for name in names)
+
+
+def boosting(key: str, boost: int, preemptor: str) -> str:
+    """Return in words what a boost is, and for whom."""
+    return f"boost the priority of {key} by {boost} for {preemptor}"
 
 
 _ANNOTATIONS: Final = "/metadata/annotations"
