@@ -91,9 +91,9 @@ def command(given: Options) -> int:
     back, check = given.all_back, given.check
     option.refuse(
         {
-            "--release changes the cluster: --dry-run goes not with it": back and given.dry_run,
-            "--release changes the cluster: --check does not": back and check,
-            "--manifests only prints: --check and --release ask a cluster": given.manifests
+            "--release changes the cluster, so --dry-run cannot go with it": back and given.dry_run,
+            "--release changes the cluster, so --check cannot go with it": back and check,
+            "--manifests only prints, so --check and --release cannot go with it": given.manifests
             and (back or check),
         }
     )
