@@ -14,7 +14,7 @@ from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placing import Group
 from planner.verifier.kueue_topology.judge import Floor
 from planner.verifier.kueue_topology.leaves import domains_of, fitting
-from planner.verifier.wording import compare
+from planner.verifier.wording import compare, once_each
 
 _COUNTS: Final[Sequence[str]] = ("slots", "taken", "freed", "used", "reused")
 
@@ -22,12 +22,16 @@ _COUNTS: Final[Sequence[str]] = ("slots", "taken", "freed", "used", "reused")
 def around_faults(floor: Floor, victims: Collection[Admitted], plan: Plan) -> Iterator[str]:
     """Compare the slots of domains, now and with the victims gone, where a plan says them.
 
-    Podsets that share their places with a leader are left out, and all of a plan that does not see
-    to places. Which slots the preemptor takes is compared where it names Kueue's own places: it
-    does not where preferences for nodes decide, which are not replayed here.
+    Each podset is seen alone, also one that is placed with its leader. All of a plan that does not
+    see to places is left out. Which slots the preemptor takes is compared where it names Kueue's
+    own places: it does not where preferences for nodes decide, which are not replayed here.
     """
     stated = () if plan.placement is None else plan.nodes
-    groups = {group.workers.name: group for group in floor.groups if group.leader is None}
+    groups = {
+        one.name: Group(one, None, group.aim) for group in floor.groups for one in group.members
+    }
+    if floor.groups:
+        yield from once_each("nodes", [one.pod_set for one in stated], groups)
     placed = floor.placed(victims) if stated and floor.groups else {}
     counts = _COUNTS if plan.places else _COUNTS[:3]
     is_placed = not isinstance(placed, str)
@@ -42,7 +46,7 @@ def around_faults(floor: Floor, victims: Collection[Admitted], plan: Plan) -> It
                 counted = _rows(floor, group, victims, used)
                 rows = [{name: row[at] for at, name in enumerate(counts)} for row in counted]
                 yield from _domain_faults(floor, group, where, one, rows)
-        elif floor.groups and all(group.leader is None for group in floor.groups):
+        elif floor.groups:
             yield f"{where}.pod_set {one.pod_set} has to have no place on nodes"
 
 

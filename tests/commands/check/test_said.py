@@ -14,6 +14,7 @@ from tests.cluster import queue as of_kueue
 from tests.cluster import state_of as cluster
 from tests.commands.check.test_forged import INSTANCES, OUTSIDE, TOPOLOGY, YUNIKORN, refused
 from tests.proof.mutation import Path, replaced
+from tests.reference.topology import racks
 from tests.solver.test_stability import third_party
 from tests.told import told
 from tests.yunikorn.building import (
@@ -72,6 +73,18 @@ def lowered() -> tuple[AnyState, AnyPlan]:
 def topology() -> tuple[AnyState, AnyPlan]:
     """One victim on a rack, where Kueue itself takes four."""
     return _planned(planner.read(TOPOLOGY))
+
+
+@cache
+def together() -> tuple[AnyState, AnyPlan]:
+    """A leader and two workers have a rack to themselves, once the one who runs there goes."""
+    asked = {"required": racks.RACK, "podSetGroupName": "g"}
+    wanted = [racks.pods(name, n, {"cpu": 1}, asked) for name, n in (("lead", 1), ("work", 2))]
+    nodes = [*racks.node("n0", "r0", cpu=2), *racks.node("n1", "r0", cpu=1)]
+    held = racks.runs("held", {"cpu": 1}, {"n0": 1})
+    tree = [*racks.topology(), *racks.flavor(), *nodes]
+    state = racks.state_of(tree, held, racks.room({"cpu": 100}), racks.waits(*wanted))
+    return _planned(state)
 
 
 @cache
@@ -135,6 +148,9 @@ Made = Callable[[], tuple[AnyState, AnyPlan]]
         (topology, ("nodes", 0, "placed"), False, "CT-05"),
         (topology, ("nodes", 0, "flavor"), "other", "CT-05"),
         (topology, ("nodes", 0, "domains", 2, "used"), 9, "CT-05"),
+        (together, ("nodes", 0, "flavor"), "other", "CT-05"),
+        (together, ("nodes", 1, "domains", 0, "slots"), 9, "CT-05"),
+        (together, ("nodes", 1, "domains", 1, "used"), 9, "CT-05"),
         (unstable, ("greedy", "stability", 0, "targets"), ["ns/other"], "CT-08"),
         (unstable, ("greedy", "stability", 0, "preemptor"), True, "CT-08"),
         (unstable, ("greedy", "stability"), [], "CT-08"),
@@ -177,6 +193,7 @@ def test_usage_of_victims_is_all_of_it_once(made: Made) -> None:
         (yunikorn, ("room",)),
         (yunikorn, ("queues",)),
         (yunikorn, ("greedy", "queues")),
+        (together, ("nodes",)),
     ],
 )
 def test_what_is_listed_is_all_of_it_once_or_nothing(made: Made, path: Path) -> None:
