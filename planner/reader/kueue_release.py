@@ -6,7 +6,7 @@ Source: docs/semantics/kueue-releases.md §1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from planner.errors import InputError
@@ -111,15 +111,7 @@ def settle(
             )
     for gate, reason in release.refusals(gates):
         raise GateRefused(release, gate, reason)
-    unmet: dict[str, list[str]] = {}
-    for gate, needed in release.unmet(gates):
-        unmet.setdefault(needed, []).append(gate)
-    notes.extend(
-        f"Kueue {release.name} does not start with {needed} off as long as {' and '.join(on)} "
-        f"{'is' if len(on) == 1 else 'are'} on, which {'needs' if len(on) == 1 else 'need'} it: "
-        "planned by these gates nevertheless"
-        for needed, on in unmet.items()
-    )
+    notes.extend(on_unmet(release, gates))
     # Also where the user chose another release: the whole answer depends on whose rules hold.
     for sign in signs:
         if known_by != "recorded" and sign.name != release.name:
@@ -132,6 +124,19 @@ def settle(
             "release before it are used"
         )
     return configuration.under(release, known_by), notes
+
+
+def on_unmet(release: Release, gates: Mapping[str, bool]) -> list[str]:
+    """Return notes on gates that are off although others that are on need them."""
+    unmet: dict[str, list[str]] = {}
+    for gate, needed in release.unmet(gates):
+        unmet.setdefault(needed, []).append(gate)
+    return [
+        f"Kueue {release.name} does not start with {needed} off as long as {' and '.join(on)} "
+        f"{'is' if len(on) == 1 else 'are'} on, which {'needs' if len(on) == 1 else 'need'} it: "
+        "planned by these gates nevertheless"
+        for needed, on in unmet.items()
+    ]
 
 
 def _find(name: str, where: str) -> Release:

@@ -58,6 +58,7 @@ from planner.commands.whatif.edit import (
 )
 from planner.quantity import format_quantity, format_units, from_units, to_quota
 from planner.reader.complaint import checked
+from planner.reader.kueue_release import on_unmet
 from planner.state.kueue import State
 from planner.state.kueue_configuration import FEATURE_GATES, Configuration, FairSharing
 from planner.state.kueue_topology import HOST, NodeStatus
@@ -133,7 +134,7 @@ def edited(state: State, setting: Setting) -> State:
         state = state.model_copy(update={"workloads": state.workloads.edited(tried, untried)})
     kind, _, rest = setting.target.partition("/")
     if kind.partition(".")[0] == "configuration":
-        return changed(state, ("configuration",), lambda one: _configuration(one, setting))
+        return _with_configuration(state, setting)
     if kind == "node":
         return _with_node(state, rest, setting)
     if kind not in _OBJECTS:
@@ -250,6 +251,15 @@ def _with_taint(state: State, node: tuple[str, int], key: str, effect: str | Non
         (*node, "spec", "taints"),
         lambda now: (*(one for one in now if one.key != key), *taints),
     )
+
+
+def _with_configuration(state: State, setting: Setting) -> State:
+    """Set a field of the Configuration; what is noted of gates that need others is as after it."""
+    before = state.configuration
+    after = _configuration(before, setting)
+    old, new = (on_unmet(one.release, one.feature_gates) for one in (before, after))
+    kept = [note for note in state.notes if note not in old]
+    return state.model_copy(update={"configuration": after, "notes": (*kept, *new)})
 
 
 def _configuration(configuration: Configuration, setting: Setting) -> Configuration:

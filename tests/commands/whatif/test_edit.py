@@ -13,7 +13,16 @@ from planner.objective.profiles import PROFILES
 from planner.state import AnyState
 from planner.state.kueue import State
 from tests.cli.running import call, refused
-from tests.cluster import PENDING, cohort, fair_sharing, pending, queue, running, state_of
+from tests.cluster import (
+    PENDING,
+    cohort,
+    configuration,
+    fair_sharing,
+    pending,
+    queue,
+    running,
+    state_of,
+)
 from tests.conftest import QUICKSTART, ROOT
 from tests.reference.cycles import waits
 from tests.told import told
@@ -177,13 +186,24 @@ def test_configuration(state: State) -> None:
         "configuration.featureGates.PriorityBoost=true",
         "configuration.fairSharing.enable=true",
     ]
-    configuration = edit(state, texts).configuration
-    assert configuration.gate("PriorityBoost")
-    assert configuration.fair_sharing_on
+    found = edit(state, texts).configuration
+    assert found.gate("PriorityBoost")
+    assert found.fair_sharing_on
     kept = fair_sharing("LessThanInitialShare")
     off = edit(state_of(kept), ["configuration.fairSharing.enable=false"]).configuration
     assert not off.fair_sharing_on
     assert off.strategies == ("LessThanInitialShare",)
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_gates_that_others_need_are_noted_as_where_they_are_read(*, before: bool) -> None:
+    """FlavorFungibilityPreserveScanProgress is on, and needs FlavorFungibility."""
+    text = f"configuration.featureGates.FlavorFungibility={str(not before).lower()}"
+    gates = (configuration(featureGates={"FlavorFungibility": on}) for on in (False, True))
+    off, on = (state_of(queue("team", 4), one) for one in gates)
+    was, now = (on, off) if before else (off, on)
+    assert len(off.notes) == len(on.notes) + 1
+    assert edit(was, [text]).notes == now.notes
 
 
 def test_later_edits_win_and_the_digest_tells_states_apart(state: State) -> None:
