@@ -11,12 +11,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from itertools import pairwise
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
 from planner.quantity import to_units
 from planner.quota.kueue.activity import PROVISIONING, leaves_it_to_workers
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.request import PODS, Defaults, add_to, pod_request
 from planner.state.kueue import (
     HOST,
@@ -238,13 +239,6 @@ GATE: Final = "TopologyAwareScheduling"
 OVERLAPPING: Final = "TASHandleOverlappingFlavors"
 
 
-class _Holder(Protocol):
-    """A holder of quota; its class is of the snapshot, which is built with this module."""
-
-    @property
-    def workload(self) -> Workload: ...
-
-
 class Taken(NamedTuple):
     """Pods of one shape on a leaf of a flavor: ``amounts`` is what they take together.
 
@@ -324,7 +318,7 @@ class Topologies(Struct, frozen=True, dict=True):
     looked_at: bool = False
 
     @classmethod
-    def of(cls, state: State, admitted: Iterable[Iterable[_Holder]]) -> Topologies:
+    def of(cls, state: State, admitted: Iterable[Iterable[Admitted]]) -> Topologies:
         """Take from a state what placement needs; ``admitted`` are all holders, by queue."""
         flavors = {one.name: one for one in state.resource_flavors if one.spec.topology_name}
         return cls(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from planner.models.yunikorn.formulation import build_classes
 from planner.models.yunikorn.laws import lacking
@@ -22,7 +22,7 @@ from planner.quantity import plural
 from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import Resource, fits, minus, minus_known, plus
 from planner.state.clock import from_nanoseconds
-from planner.state.yunikorn import Allocation, format_yunikorn_quantity
+from planner.state.yunikorn import format_yunikorn_quantity
 
 if TYPE_CHECKING:
     from planner.solver.yunikorn.planning import YuniKornPlanning
@@ -70,30 +70,32 @@ def plan_of(  # noqa: PLR0913 - the fields of a plan that differ
     )
 
 
-def usage_of(allocation: Allocation) -> tuple[ResourceAmount, ...]:
-    """Return what an allocation holds, type by type."""
-    return tuple(
-        ResourceAmount(resource=t, units=units, quantity=format_yunikorn_quantity(units, t))
-        for t, units in sorted(allocation.resource.items())
-    )
+def fields_of(planning: YuniKornPlanning, position: int) -> dict[str, Any]:
+    """Return the fields that answers have of every allocation, by their names."""
+    problem, allocation = planning.problem, planning.problem.allocations[position]
+    return {
+        "allocation": allocation.allocation_key,
+        "pod": allocation.pod,
+        "application": problem.applications[position],
+        "queue": problem.queues[int(problem.queue[position])].path,
+        "node": allocation.node_id,
+        "priority": allocation.priority,
+        "adjusted_priority": planning.adjusted[position],
+        "originator": allocation.originator,
+        "opted_out": allocation.opted_out,
+        "usage": tuple(
+            ResourceAmount(resource=t, units=units, quantity=format_yunikorn_quantity(units, t))
+            for t, units in sorted(allocation.resource.items())
+        ),
+    }
 
 
 def _victim(planning: YuniKornPlanning, position: int) -> YuniKornVictim:
-    problem, table = planning.problem, planning.table
-    allocation = problem.allocations[position]
+    table = planning.table
     return YuniKornVictim(
-        allocation=allocation.allocation_key,
-        pod=allocation.pod,
-        application=problem.applications[position],
-        queue=problem.queues[int(problem.queue[position])].path,
-        node=allocation.node_id,
-        priority=allocation.priority,
-        adjusted_priority=planning.adjusted[position],
-        originator=allocation.originator,
-        opted_out=allocation.opted_out,
+        **fields_of(planning, position),
         position=planning.place.get(position, len(planning.place) + 1),
         age_s=table.disruptions[position].running_s,
-        usage=usage_of(allocation),
         costs=table.costs_of(position),
     )
 

@@ -26,7 +26,7 @@ from planner.models.yunikorn.laws import spared_by
 from planner.objective.yunikorn import chosen_node
 from planner.plan.yunikorn import YuniKornPlan
 from planner.quota.yunikorn.queue import FENCE, read_properties
-from planner.solver.yunikorn.describe import usage_of
+from planner.solver.yunikorn.describe import fields_of
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import (
     LAST_TIER,
@@ -228,8 +228,7 @@ class YuniKornInquiry(YuniKornExplainer):
     def seen(self, key: str) -> YuniKornStanding:
         """Return how the laws see an allocation."""
         planning, position = self.planning, self.positions[key]
-        problem = planning.problem
-        allocation, law = problem.allocations[position], clash.excluded_by(planning, position)
+        problem, law = planning.problem, clash.excluded_by(planning, position)
         # YK-01 spares it only because some legal set does without its kind.
         if law is None and spared_by(problem, self.spared)[position]:
             why = "it is the originator of its application"
@@ -240,22 +239,13 @@ class YuniKornInquiry(YuniKornExplainer):
         candidate, generic = law is None, problem.shares is None
         order = clash.node_order(planning, position) if generic else ()
         return YuniKornStanding(
-            allocation=allocation.allocation_key,
-            pod=allocation.pod,
-            application=problem.applications[position],
-            queue=problem.queues[int(problem.queue[position])].path,
-            node=allocation.node_id,
-            priority=allocation.priority,
-            adjusted_priority=planning.adjusted[position],
-            originator=allocation.originator,
-            opted_out=allocation.opted_out,
+            **fields_of(planning, position),
             candidate=candidate,
             law=law or clash.permitted_by(planning, position),
             position=planning.place.get(position) if candidate else None,
             candidates=len(planning.place),
             node_position=order.index(position) + 1 if candidate and generic else None,
             node_candidates=len(order),
-            usage=usage_of(allocation),
         )
 
     @property
