@@ -259,9 +259,9 @@ def _unless_spared(
         spared = replay.spared(victim)
         if spared:
             counted[victim] = builder.new_bool()
-        for name, (amounts, least) in spared.items():
+        for name, least in spared.items():
             if name not in held:
-                each = amounts[first]
+                each = replay.holding[name][first]
                 units[name] = max(1, int(np.gcd.reduce(each)))
                 total = _times(formulation, each // units[name])
                 held[name] = builder.new(0, builder.bounds(total)[1])

@@ -57,12 +57,16 @@ class Replayed(Protocol):
         """
         ...
 
-    def spared(self, victim: int) -> Mapping[str, tuple[IntArray, int]]:
-        """Return what sets hold in which a victim is not counted, whoever goes beside it.
+    def spared(self, victim: int) -> Mapping[str, int]:
+        """Return how much sets hold in which a victim is not counted, whoever goes beside it.
 
-        By name what each workload holds, (W,), and how much all victims hold of that at least;
-        empty where nothing is known of all sets.
+        By name how much all victims hold at least; empty where nothing is known of all sets.
         """
+        ...
+
+    @property
+    def holding(self) -> Mapping[str, IntArray]:
+        """(W,) what each workload holds, for each name that ``spared`` has told so far."""
         ...
 
 

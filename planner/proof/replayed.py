@@ -43,9 +43,9 @@ def limits(table: TermTable, first: IntArray, bounds: Iterable[Bounded]) -> Iter
             continue
         spared: dict[str, Spared] = {}
         for k, position in enumerate(first.tolist()):
-            for name, (amounts, least) in replay.spared(position).items():
+            for name, least in replay.spared(position).items():
                 if name not in spared:
-                    spared[name] = Spared(amounts[first], np.zeros_like(first))
+                    spared[name] = Spared(replay.holding[name][first], np.zeros_like(first))
                 spared[name].least[k] = least
         yield Limit(min(most), spared)
 

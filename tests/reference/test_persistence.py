@@ -56,7 +56,8 @@ def contradicted(planning: Planning, seen: Counter[str]) -> Iterator[str]:
         again = {one.victim for one in replay.cascades(gone)}
         for at in spared.keys() & {*gone}:
             enough = all(
-                int(np.sum(amounts[[*gone]])) >= least for amounts, least in spared[at].values()
+                int(np.sum(replay.holding[name][[*gone]])) >= least
+                for name, least in spared[at].items()
             )
             preempts = workloads[at].key in again
             seen["room" if enough else "no room"] += 1

@@ -45,11 +45,11 @@ from planner.quota.kueue.assignment import (
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placement import snapshot_for
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import Snapshot, take_snapshot
+from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
 from planner.reference.kueue.cycle.turn import in_the_way
 from planner.reference.kueue.decision import Decision
-from planner.reference.kueue.persistence import spared
+from planner.reference.kueue.persistence import Persistence
 from planner.scheduler import scheduler_of
 from planner.state.kueue import State
 from planner.term import UNSTABLE
@@ -108,7 +108,6 @@ class _Aftermath:
     _found: dict[frozenset[int], Mapping[str, tuple[str, ...]]] = field(
         default_factory=lambda: {frozenset(): {}}
     )
-    _spared: dict[int, Mapping[str, tuple[IntArray, int]]] = field(default_factory=dict)
 
     @cached_property
     def _holder(self) -> Admitted:
@@ -119,23 +118,32 @@ class _Aftermath:
         """Return how many of the victims, given by positions, would preempt again."""
         return len(self.targets(victims))
 
-    def spared(self, victim: int) -> Mapping[str, tuple[IntArray, int]]:
-        """Return what sets hold in which a victim would not preempt again, if that is known."""
-        if victim not in self._spared:
-            case, one = self.case, self.case.problem.workloads[victim]
-            waiting = pending_again(case.state, case.snapshot, one, self.reason(one))
-            given = case.snapshot, self._holder, one, waiting, case.problem.workloads
-            self._spared[victim] = spared(*given)
-        return self._spared[victim]
+    def spared(self, victim: int) -> Mapping[str, int]:
+        """Return how much sets hold in which a victim would not preempt again, if that is known."""
+        return self._persistence.spared(victim)
+
+    @property
+    def holding(self) -> Mapping[str, IntArray]:
+        """(W,) what each workload holds, by the names in what is spared."""
+        return self._persistence.holding
+
+    @cached_property
+    def _persistence(self) -> Persistence:
+        case = self.case
+        return Persistence(case.snapshot, self._holder, case.problem.workloads, self._again)
+
+    def _again(self, position: int) -> Preemptor:
+        """Return a workload as it is once it was a victim."""
+        one = self.case.problem.workloads[position]
+        return pending_again(self.case.state, self.case.snapshot, one, self.reason(one))
 
     def targets(self, victims: Sequence[int]) -> Mapping[str, tuple[str, ...]]:
         """Return whom each of the victims would preempt again that would preempt anybody."""
-        chosen, case, snapshot = frozenset(victims), self.case, self.case.snapshot
+        chosen, workloads = frozenset(victims), self.case.problem.workloads
         if chosen not in self._found:
-            going = [case.problem.workloads[at] for at in sorted(chosen)]
-            after = snapshot_after(snapshot, self._holder, going)
-            fresh = [one for one in going if not one.leaving]
-            waiting = (pending_again(case.state, snapshot, w, self.reason(w)) for w in fresh)
+            going = [workloads[at] for at in sorted(chosen)]
+            after = snapshot_after(self.case.snapshot, self._holder, going)
+            waiting = (self._again(at) for at in sorted(chosen) if not workloads[at].leaving)
             found = {one.key: next_targets(after, one) for one in waiting}
             self._found[chosen] = {key: targets for key, targets in found.items() if targets}
         return self._found[chosen]

@@ -18,8 +18,8 @@ Source: docs/semantics/kueue.md §4.1 to §4.3, §5.2 to §5.6 and §6.2 to §6.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import ceil, inf
 from typing import Final
@@ -43,27 +43,42 @@ ROUNDING: Final = 1 + 2**-40
 """More than what the few roundings of a share in doubles amount to."""
 
 
-def spared(
-    snapshot: Snapshot,
-    holder: Admitted,
-    victim: Admitted,
-    waiting: Preemptor,
-    workloads: Holders,
-) -> Mapping[str, tuple[IntArray, int]]:
-    """Return `lacking` by name, and what of it each workload counts, (W,)."""
-    tree, columns = snapshot.tree, workloads.columns
-    root = tree.root(waiting.queue)
-    counts = np.isin(columns.queue, tree.below(root)) & ~columns.leaving
-    shapes, which = workloads.alike
-    found = {}
-    for fr, least in lacking(snapshot, holder, victim, waiting).items():
-        amounts = np.array([one.usage.get(fr, 0) for one in shapes], dtype=np.int64)[which]
+@dataclass
+class Persistence:
+    """What `lacking` says of victims, by name, and what each of the W ``workloads`` counts of it.
+
+    ``snapshot`` is before the plan, ``holder`` the preemptor as the plan admits it; ``again``
+    returns the workload at a position as it is once it is pending. ``holding`` has each name that
+    was said of any victim, (W,).
+    """
+
+    snapshot: Snapshot
+    holder: Admitted
+    workloads: Holders
+    again: Callable[[int], Preemptor]
+    holding: dict[str, IntArray] = field(default_factory=dict, init=False)
+    _spared: dict[int, Mapping[str, int]] = field(default_factory=dict, init=False)
+
+    def spared(self, victim: int) -> Mapping[str, int]:
+        """Return how much victims have to hold so that one, given by its position, stays so."""
+        if victim not in self._spared:
+            waiting = self.again(victim)
+            found = lacking(self.snapshot, self.holder, self.workloads[victim], waiting)
+            root = self.snapshot.tree.root(waiting.queue)
+            self._spared[victim] = {self._named(fr, root): least for fr, least in found.items()}
+        return self._spared[victim]
+
+    def _named(self, fr: int, root: int) -> str:
+        """Return the name of an fr in a tree, which ``holding`` has from then on."""
+        tree, columns = self.snapshot.tree, self.workloads.columns
         kind = "queue" if tree.nodes[root].is_queue else "cohort"
-        found[f"{tree.frs[fr]} at {kind}/{tree.nodes[root].name}"] = (
-            np.where(counts, amounts, 0),
-            least,
-        )
-    return found
+        name = f"{tree.frs[fr]} at {kind}/{tree.nodes[root].name}"
+        if name not in self.holding:
+            shapes, which = self.workloads.alike
+            amounts = np.array([one.usage.get(fr, 0) for one in shapes], dtype=np.int64)[which]
+            counts = np.isin(columns.queue, tree.below(root)) & ~columns.leaving
+            self.holding[name] = np.where(counts, amounts, 0)
+        return name
 
 
 def lacking(

@@ -24,7 +24,7 @@ from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import FlavorResource
 from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
 from planner.reference.kueue.classical import satisfies_policy
-from planner.reference.kueue.persistence import spared
+from planner.reference.kueue.persistence import Persistence
 from planner.solver.deadline import OutOfTime, never
 from planner.term import UNSTABLE
 
@@ -78,22 +78,31 @@ class CascadeReplay:
         default_factory=dict, init=False
     )
     _found: dict[frozenset[int], tuple[Cascade, ...]] = field(default_factory=dict, init=False)
-    _spared: dict[int, Mapping[str, tuple[IntArray, int]]] = field(default_factory=dict, init=False)
 
     def count(self, victims: Sequence[int]) -> int:
         """Return how many of the victims, given by positions, would preempt again."""
         return len(self.cascades(victims))
 
-    def spared(self, victim: int) -> Mapping[str, tuple[IntArray, int]]:
-        """Return what sets hold in which a victim would not preempt again, if that is known."""
+    def spared(self, victim: int) -> Mapping[str, int]:
+        """Return how much sets hold in which a victim would not preempt again, if that is known."""
         if self.is_late():
             raise OutOfTime
-        if victim not in self._spared:
-            snapshot, one = self.case.snapshot, self.workloads[victim]
-            waiting = pending_again(self.case.state, snapshot, one, self.reasons[victim])
-            holders = self.case.problem.workloads
-            self._spared[victim] = spared(snapshot, self._holder, one, waiting, holders)
-        return self._spared[victim]
+        return self._persistence.spared(victim)
+
+    @property
+    def holding(self) -> Mapping[str, IntArray]:
+        """(W,) what each workload holds, by the names in what is spared."""
+        return self._persistence.holding
+
+    @cached_property
+    def _persistence(self) -> Persistence:
+        case = self.case
+        return Persistence(case.snapshot, self._holder, case.problem.workloads, self._again)
+
+    def _again(self, position: int) -> Preemptor:
+        """Return a workload as it is once it was a victim."""
+        again = self.workloads[position], self.reasons[position]
+        return pending_again(self.case.state, self.case.snapshot, *again)
 
     def cascades(self, victims: Sequence[int]) -> tuple[Cascade, ...]:
         """Return which of the victims would preempt whom, in the order of their positions."""
@@ -132,8 +141,7 @@ class CascadeReplay:
 
     def _victim(self, position: int) -> _Victim:
         if position not in self._victims:
-            again = self.workloads[position], self.reasons[position]
-            waiting = pending_again(self.case.state, self.case.snapshot, *again)
+            waiting = self._again(position)
             is_candidate = self._is_candidate_for(waiting)
             others = self._candidates - {position}
             own_candidates = frozenset(j for j in others if is_candidate(self.workloads[j]))
