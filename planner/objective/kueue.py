@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final
 
@@ -26,13 +26,12 @@ from planner.state.pods import PodDisruptionBudget
 from planner.term import ACCELERATOR, unit_weight
 
 
-def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
+def term_table(
     problem: Problem,
     snapshot: Snapshot,
     eligible: BoolArray,
     costs: Mapping[str, int] | None = None,
     ranked: BoolArray | None = None,
-    asking: Collection[int] | None = None,
 ) -> TermTable:
     """Compute the terms of a problem.
 
@@ -41,7 +40,6 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
     - ``eligible``: (W,) the candidates.
     - ``costs``: Cost per ``namespace/name`` for the term ``cost``; a workload not named costs 1.
     - ``ranked``: (W,) whose priorities are ranked; those of the candidates when absent.
-    - ``asking``: The nodes on the paths of the preemptors; those of the one preemptor when absent.
 
     Raises ``LookupFailed`` if a cost is given for a workload that holds no quota. Raises
     ``SchemaError`` if an annotation has an unusable value. Raises ``UnsupportedError`` if a
@@ -73,7 +71,7 @@ def term_table(  # noqa: PLR0913, PLR0917 - what a decision depends on
         asked = problem.request[fr]
         short = max(0, asked - problem.available[fr]) if asked else 0
         needs[fr] = max(0, short - sum(problem.holding[going, fr].tolist()))
-    borrowed, sharers = sharing(problem, snapshot, problem.path if asking is None else asking)
+    borrowed, sharers = sharing(problem, snapshot)
     # The queue of each workload, the cohorts above it and the namespace.
     groups_of = cache(lambda node, namespace: (*_above(problem, node), f"namespace/{namespace}"))
     place, leaving, priority = places(problem.order, eligible), problem.leaving, problem.priority
@@ -173,9 +171,7 @@ _WHOLE_WEIGHT: Final = 10**9
 """Weights are in nano-units."""
 
 
-def sharing(
-    problem: Problem, snapshot: Snapshot, asking: Collection[int]
-) -> tuple[list[int], Mapping[int, Sequence[int]]]:
+def sharing(problem: Problem, snapshot: Snapshot) -> tuple[list[int], Mapping[int, Sequence[int]]]:
     """Return what each node of a problem borrows: (N,), and per queue the nodes that it counts for.
 
     A ClusterQueue borrows what it uses above its nominal quota, a cohort what it uses above the
@@ -184,8 +180,7 @@ def sharing(
     cohort count for the cohort, too, if it borrows and no preemptor is below it; else they count
     for their queues alone.
 
-    All flavor-resources count, whether contested or not, as in the sizes of workloads. ``asking``
-    are the nodes on the paths of the preemptors.
+    All flavor-resources count, whether contested or not, as in the sizes of workloads.
     """
     tree = snapshot.tree
     borrowed = [0] * len(problem.names)
@@ -205,7 +200,7 @@ def sharing(
             over = _size([max(0, amount - own[fr]) for fr, amount in used], tree)
             borrowed[position] = _by_weight(snapshot, above, over, everything)
             # Whether a cohort borrows is asked before the division, which can round it to 0.
-            if position != queue and over and position not in asking:
+            if position != queue and over and position not in problem.path:
                 found.append(position)
             above, position = tree.nodes[above].parent, problem.parent[position]
         sharers[queue] = found

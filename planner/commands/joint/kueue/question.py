@@ -45,15 +45,14 @@ class Forest(Struct, frozen=True, dict=True):
     """The workloads of all trees that some entrant is in, one tree after the other.
 
     ``problem`` is what the terms look at, for all trees together: its flavor-resources are those
-    that may be short, once for each tree. ``allowed`` is (W,), whether some way of some entrant
-    may take a workload; ``alike`` (W, X), the values that must be equal within a class, besides
-    costs; ``asking`` are the nodes on the paths of the entrants.
+    that may be short, once for each tree, its path all nodes on the paths of the entrants.
+    ``allowed`` is (W,), whether some way of some entrant may take a workload; ``alike`` (W, X), the
+    values that must be equal within a class, besides costs.
     """
 
     problem: Problem
     allowed: BoolArray
     alike: IntArray
-    asking: Collection[int]
 
     @property
     def workloads(self) -> Sequence[Admitted]:
@@ -99,6 +98,8 @@ def build_forest(snapshot: Snapshot, entrants: Sequence[Entrant]) -> Forest:
     )
     order = np.empty(len(workloads), dtype=np.int64)
     order[ranked] = np.arange(len(workloads))
+    offset = dict(zip(trees, offsets, strict=True))
+    paths = [(e.tree, e.ways[0].problem.path) for e in entrants if e.ways]
     problem = replace(
         first,
         frs=[fr for _, fr in frs],
@@ -113,16 +114,13 @@ def build_forest(snapshot: Snapshot, entrants: Sequence[Entrant]) -> Forest:
         queue=np.concatenate(
             [p.queue + offset for p, offset in zip(trees.values(), offsets, strict=True)]
         ),
+        path=list(dict.fromkeys(node + offset[tree] for tree, path in paths for node in path)),
         holding=np.array(holding, dtype=np.int64).reshape(len(workloads), len(frs)),
         priority=np.concatenate([p.priority for p in trees.values()]),
         leaving=workloads.columns.leaving,
         order=order,
     )
-    offset = dict(zip(trees, offsets, strict=True))
-    paths = [(e.tree, e.ways[0].problem.path) for e in entrants if e.ways]
-    asking = frozenset(node + offset[tree] for tree, path in paths for node in path)
-    same = _alike(problem, entrants)
-    return Forest(problem, allowed, same, asking)
+    return Forest(problem, allowed, _alike(problem, entrants))
 
 
 def _available(entrant: Entrant, fr: FlavorResource) -> int:
@@ -218,8 +216,7 @@ class Question(Struct, frozen=True, dict=True):
             available.append(max(rooms, default=0))
         forest = self.forest
         problem = replace(forest.problem, request=request, available=available)
-        given = problem, self.snapshot, forest.allowed, self.costs
-        return term_table(*given, asking=forest.asking)
+        return term_table(problem, self.snapshot, forest.allowed, self.costs)
 
     def least(self, entrant: int) -> Mapping[int, int]:
         """Return what an entrant both asks for and holds at least, whatever its flavors: per fr."""
