@@ -132,6 +132,7 @@ def _row(found: Any, item: msgspec.Raw) -> tuple[Row, datetime | None] | None:  
     goes_on = spec.active is not False and not _is_true(told, "Finished")
     pod_sets = spec.pod_sets or ()
     stats = status.scheduling_stats if status else None
+    evictions = stats.evictions or () if stats else ()
     key = f"{namespace}/{metadata.name}"
     holds = reserved_s is not None and admission is not None
     text = bytes(admission.pod_set_assignments) if admission else b"null"
@@ -144,7 +145,7 @@ def _row(found: Any, item: msgspec.Raw) -> tuple[Row, datetime | None] | None:  
         key,
         metadata.uid or "",
         item,
-        _remarks(key, annotations, stats, pod_sets) if annotations or stats else None,
+        _remarks(key, annotations, evictions, pod_sets) if annotations or stats else None,
         (namespace, spec.queue_name or ""),
         admission.cluster_queue if admission else "",
         held,
@@ -183,10 +184,9 @@ def _shared(name: str | None, count: int | None) -> tuple[tuple[str, int], ...]:
 def _remarks(
     key: str,
     annotations: Mapping[str, str] | None,
-    stats: Any,  # noqa: ANN401 - a generated type
+    evictions: Iterable[Any],
     pod_sets: Iterable[Any],
 ) -> Remarks | None:
-    evictions = stats.evictions or () if stats else ()
     graces = [
         one.template.spec.termination_grace_s if one.template and one.template.spec else None
         for one in pod_sets
@@ -229,8 +229,8 @@ def _same(
 
 @cache
 def _assignments() -> msgspec.json.Decoder[Any]:
-    kind: Any = tuple[struct_of(PodSetAssignment), ...]  # type: ignore[misc] # made as it runs
-    return msgspec.json.Decoder(kind | None)
+    kind = struct_of(PodSetAssignment)
+    return msgspec.json.Decoder(tuple[kind, ...] | None)  # type: ignore[valid-type] # made as it runs
 
 
 def read_workload(text: bytes | msgspec.Raw) -> Workload:
