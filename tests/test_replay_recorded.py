@@ -45,7 +45,7 @@ EVERY = 3
 
 
 @cache
-def replayed(name: str) -> room.FileReport:
+def replayed(name: str) -> room.FileComparison:
     """Replay a recorded file, once."""
     return replay(str(KUEUE / name))
 

@@ -71,5 +71,5 @@ def command(given: Options) -> int:
             LINE.update((position + share) / len(given.files), file)
 
         compared.append(replay(file, watch))
-    given.show(render_replay, summarise(compared), show=given.first)
+    given.show(render_replay, compared, summarise(compared), show=given.first)
     return FINDINGS if any(file.different for file in compared) else OPTIMAL

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final, Unpack
 
 from msgspec.structs import replace
@@ -20,7 +21,7 @@ from planner.report.style import Look, Said, fields, line, rendered, words
 from planner.report.text import clean, moment
 
 if TYPE_CHECKING:
-    from planner.commands.replay import FileReport, ReplayReport
+    from planner.commands.replay import FileComparison, ReplayReport
 
 MORE: Final = "... {count:,} more differences"
 
@@ -93,6 +94,7 @@ def _checked(one: Check) -> doc.Document:
 
 
 def render_replay(
+    files: Sequence[FileComparison],
     report: ReplayReport,
     style: str,
     *,
@@ -100,14 +102,14 @@ def render_replay(
     **look: Unpack[Look],
 ) -> str:
     """Return the comparison of recorded answers, with the first few differences of each file."""
-    made = [_replay_lines(report.files, show)], [_replayed(report.files, show)]
+    made = [_replay_lines(files, show)], map(partial(_replayed, show=show), [files])
     return rendered(style, report, *made, **look)
 
 
 _COUNTED: Final = ("instances", "equal", "skipped", "different", "uncovered")
 
 
-def _replay_lines(files: Sequence[FileReport], show: int) -> Iterator[str]:
+def _replay_lines(files: Sequence[FileComparison], show: int) -> Iterator[str]:
     for file in files:
         yield f"file {words(file.file, **fields(file, ' '.join(_COUNTED)))}"
         for one in file.different[:show]:
@@ -119,21 +121,21 @@ def _replay_lines(files: Sequence[FileReport], show: int) -> Iterator[str]:
     yield f"total {words(**{field: _count(field, *files) for field in _COUNTED})}"
 
 
-def _count(field: str, *files: FileReport) -> int:
+def _count(field: str, *files: FileComparison) -> int:
     found = (getattr(file, field) for file in files)
     return sum(one if isinstance(one, int) else len(one) for one in found)
 
 
-def _replayed(files: Sequence[FileReport], show: int) -> doc.Document:
-    def counted(field: str) -> Column[FileReport]:
-        def cell(file: FileReport) -> Cell:
+def _replayed(files: Sequence[FileComparison], show: int) -> doc.Document:
+    def counted(field: str) -> Column[FileComparison]:
+        def cell(file: FileComparison) -> Cell:
             count = _count(field, file)
             tone: doc.Tone = "" if field != "different" else "bad" if count else "good"
             return Cell(f"{count:,}", tone=tone)
 
         return Column(field.capitalize(), cell, f"{_count(field, *files):,}", number=True)
 
-    columns: list[Column[FileReport]] = [
+    columns: list[Column[FileComparison]] = [
         Column("File", lambda file: name(file.file), plural(len(files), "file"), folds=True),
         *map(counted, _COUNTED),
     ]

@@ -15,7 +15,7 @@ from typing import Any
 
 from planner.commands.replay.comparison import (
     Comparison,
-    FileReport,
+    FileComparison,
     Outcome,
     ReplayReport,
     Watch,
@@ -29,7 +29,7 @@ from planner.scheduler import schedulers
 
 __all__ = [
     "Comparison",
-    "FileReport",
+    "FileComparison",
     "ReplayReport",
     "refuse_other_files",
     "replay",
@@ -50,7 +50,7 @@ def refuse_other_files(paths: Iterable[str]) -> None:
             break
 
 
-def replay(path: str, watch: Watch | None = None) -> FileReport:
+def replay(path: str, watch: Watch | None = None) -> FileComparison:
     """Compare every line of a file of recorded answers, ``.jsonl`` or ``.jsonl.gz``.
 
     ``watch`` is called after each line with the share of the file that has been read.
@@ -68,14 +68,8 @@ def replay(path: str, watch: Watch | None = None) -> FileReport:
     if not counts:
         raise ParseError(path, "is empty", "one recorded instance a line")
     different, uncovered = map(tuple, kept.values())
-    return FileReport(
-        file=path,
-        instances=counts.total(),
-        equal=counts["equal"],
-        skipped=counts["skipped"],
-        different=different,
-        uncovered=uncovered,
-    )
+    numbers = counts.total(), counts["equal"], counts["skipped"]
+    return FileComparison(path, *numbers, different, uncovered)
 
 
 def replay_line(line: Mapping[str, Any], where: str = "line") -> Comparison:

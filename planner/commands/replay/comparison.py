@@ -11,10 +11,9 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from msgspec import Struct
-from pydantic import InstanceOf, PlainSerializer
 
 from planner.errors import InputError, ParseError, SchemaError, not_json
 from planner.plan import Record
@@ -118,12 +117,19 @@ class Comparison(Struct, frozen=True):
     detail: str = ""
 
 
-def _ids(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
-    return tuple(one.id for one in comparisons)
+class FileComparison(Struct, frozen=True):
+    """One file compared.
 
+    ``different`` holds the comparisons that found a difference, ``uncovered`` the lines that hold
+    what the model does not cover, each with the name of that feature.
+    """
 
-def _details(comparisons: Sequence[Comparison]) -> dict[str, str]:
-    return {one.id: one.detail for one in comparisons}
+    file: str
+    instances: int
+    equal: int
+    skipped: int
+    different: tuple[Comparison, ...]
+    uncovered: tuple[Comparison, ...] = ()
 
 
 class FileReport(Record):
@@ -137,8 +143,8 @@ class FileReport(Record):
     instances: int
     equal: int
     skipped: int
-    different: Annotated[tuple[InstanceOf[Comparison], ...], PlainSerializer(_ids)]
-    uncovered: Annotated[tuple[InstanceOf[Comparison], ...], PlainSerializer(_details)]
+    different: tuple[str, ...]
+    uncovered: dict[str, str]
 
 
 class ReplayReport(Record):
@@ -151,10 +157,20 @@ class ReplayReport(Record):
     uncovered: int
 
 
-def summarise(files: Sequence[FileReport]) -> ReplayReport:
+def summarise(files: Sequence[FileComparison]) -> ReplayReport:
     """Add up the comparisons of files to the report that is printed."""
     return ReplayReport(
-        files=tuple(files),
+        files=tuple(
+            FileReport(
+                file=file.file,
+                instances=file.instances,
+                equal=file.equal,
+                skipped=file.skipped,
+                different=tuple(comparison.id for comparison in file.different),
+                uncovered={one.id: one.detail for one in file.uncovered},
+            )
+            for file in files
+        ),
         instances=sum(file.instances for file in files),
         equal=sum(file.equal for file in files),
         skipped=sum(file.skipped for file in files),
