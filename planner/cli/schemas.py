@@ -102,11 +102,13 @@ def _bare(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out titles, which repeat names, and defaults, which are in the planner's units."""
     bare = dict[str, Any]()
     for key, value in schema.items():
+        if key in {"title", "default"}:
+            continue
         if key == "properties":
             bare[key] = {name: _bare(item) for name, item in value.items()}
         elif isinstance(value, list):
             bare[key] = [_bare(item) if isinstance(item, dict) else item for item in value]
-        elif key not in {"title", "default"}:
+        else:
             bare[key] = _bare(value) if isinstance(value, dict) else value
     return bare
 

@@ -115,7 +115,7 @@ class Demand:
         """
         if name not in self._lacks:
             node = self._placed.nodes.get(name)
-            is_open = node is not None and self._is_open(node)
+            is_open = node is not None and self._is_eligible(node) and self._is_welcome(node)
             found = (*self._ports_taken(name), *self._room_lacking(name)) if is_open else None
             self._lacks[name] = found
         return self._lacks[name]
@@ -140,12 +140,15 @@ class Demand:
                 unit = "millicores" if is_milli(t) else t
                 yield Lack(f"{unit} by Kubernetes", missing, held)
 
-    def _is_open(self, node: Node) -> bool:
-        """Say whether the node itself lets the pod in, and the pods: affinity both ways, spread."""
+    def _is_eligible(self, node: Node) -> bool:
+        """Say whether the pod may be on the node by what the node itself is."""
         taints = (*node.spec.taints, *([_UNSCHEDULABLE] if node.spec.unschedulable else ()))
-        spec, labels = self._pod.spec, node.metadata.labels
-        if any(untolerated(taints, spec.tolerations)) or not selects(spec, node):
-            return False
+        spec = self._pod.spec
+        return not any(untolerated(taints, spec.tolerations)) and selects(spec, node)
+
+    def _is_welcome(self, node: Node) -> bool:
+        """Say whether the pods of the cluster let the pod in: affinity both ways, and spread."""
+        labels = node.metadata.labels
         if any((key, labels.get(key)) in self._closed for key in labels):
             return False
         return self._has_company(node) and all(
