@@ -66,6 +66,10 @@ ORIGINATORS_UNKNOWN: Final = (
     "dumps of YuniKorn 1.5 and earlier do not say which allocations are the originators of their "
     "applications: none is taken for one"
 )
+UNDATED: Final = (
+    "the dump does not say since when these are there, by which they are ordered and have work to "
+    "lose: they count as made in 1970"
+)
 NODES_ABSENT: Final = (
     "allocations are on nodes that the dump does not have, and on which no room is looked for"
 )
@@ -157,9 +161,10 @@ def _state(files: YuniKornFiles, now: int | None, release: str = AUTO) -> YuniKo
         for one in config.partitions
     )
     # That there is no room would be said of the other nodes.
-    if absent := [name for one in partitions for name in _absent(one.nodes, one.applications)]:
-        more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-        notes += (f"{NODES_ABSENT}: {plain(absent[0])}{more}",)
+    absent = [name for one in partitions for name in _absent(one.nodes, one.applications)]
+    for what, names in ((NODES_ABSENT, absent), (UNDATED, [*_undated(applications)])):
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        notes += (f"{what}: {plain(names[0])}{more}",) if names else ()
     paths = {path for one in partitions for path, _ in by_path(one.root)}
     for path in extra.queue_usage:
         if path not in paths:
@@ -275,6 +280,13 @@ def _absent(nodes: Iterable[Node], applications: Iterable[Application]) -> dict[
     there = {"", *(node.node_id for node in nodes)}
     held = (each for one in applications for each in one.allocations)
     return dict.fromkeys(each.node_id for each in held if each.node_id not in there)
+
+
+def _undated(applications: Iterable[Application]) -> Iterator[str]:
+    """Yield the keys of allocations and asks that have no time."""
+    for one in applications:
+        yield from (each.allocation_key for each in one.allocations if not each.allocation_time)
+        yield from (each.allocation_key for each in one.requests if not each.request_time)
 
 
 def _claims(applications: Sequence[Application]) -> Iterator[Claim]:

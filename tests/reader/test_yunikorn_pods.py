@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from planner.reader.yunikorn import NODES_ABSENT
+from planner.reader.yunikorn import NODES_ABSENT, UNDATED
 from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN
 from planner.state.yunikorn import YuniKornState
 from tests.reader.dumps import error_of, listed
@@ -254,3 +254,15 @@ def test_nodes_that_the_dump_lacks_are_named() -> None:
     assert f"{NODES_ABSENT}: n1 and 2 more" in state_of({**value, "nodes": None}).notes
     there = dump(application("app", "root.batch", running=held[:1]))
     assert not any(NODES_ABSENT in note for note in state_of(there).notes)
+
+
+def test_what_the_dump_gives_no_time_is_named() -> None:
+    """Its age decides the order of victims, and is the work that it would lose: 56 years."""
+    dated: Json = {"requestTime": 1, "allocationTime": 1}
+    held = [allocation(key, **more) for key, more in (("a", dated), ("b", {}), ("c", dated))]
+    value = dump(application("app", "root.batch", running=held))
+    for one in held[1:]:
+        one.pop("allocationTime", None)
+    assert f"{UNDATED}: b and 1 more" in state_of(value).notes
+    there = dump(application("app", "root.batch", running=held[:1]))
+    assert not any(UNDATED in note for note in state_of(there).notes)
