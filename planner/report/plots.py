@@ -28,6 +28,7 @@ from planner.report.text import SECONDS_PER_HOUR, clean
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.typing import RcKeyType
 
 BLUE: Final = "#0072B2"
 GREY: Final = "#6E6E6E"
@@ -37,7 +38,7 @@ YELLOW: Final = "#E69F00"
 LONGEST_NAME: Final = 40
 """Characters of a name that are drawn."""
 
-_STYLE: Final[Mapping[str, Any]] = {
+_STYLE: Final[Mapping[RcKeyType, Any]] = {
     "axes.edgecolor": "#8A8A8A",
     "axes.grid": True,
     "axes.axisbelow": True,
@@ -72,8 +73,7 @@ def look() -> Iterator[None]:
     """Draw in the style of all drawings; matplotlib must be installed."""
     from matplotlib import rc_context  # noqa: PLC0415 - an extra
 
-    style: Any = _STYLE
-    with rc_context(style), warnings.catch_warnings():
+    with rc_context(dict(_STYLE)), warnings.catch_warnings():
         # Letters that the font does not have are drawn as boxes.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         yield

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -204,29 +204,25 @@ class Facts:
         victims = [(f"victims[{i}]", one) for i, one in enumerate(plan.victims)]
         theirs = plan.greedy.victims if plan.greedy else ()
         victims += [(f"greedy.victims[{i}]", one) for i, one in enumerate(theirs)]
-        findings = [fault for where, one in victims for fault in self._victim_faults(where, one)]
+        findings = list[str]()
+        for where, one in victims:
+            at = self.position.get(one.key)
+            if at is None:
+                findings.append(f"nothing is known of {one.key}")
+                continue
+            for term, stated in one.costs.items():
+                costs = self.table.separable.get(term)
+                fact = None if costs is None else int(costs[at])
+                findings += compare(f"{term} of {one.key}", stated, fact)
+            # Who is listed nowhere has its place after all that are.
+            place = self.places.get(at, len(self.places) + 1)
+            findings += compare(f"{where}.position of {one.key}", one.position, place)
+            age_s = self.table.disruptions[at].running_s
+            findings += compare(f"{where}.age_s of {one.key}", one.age_s, age_s)
         known = [self.position[key] for key in plan.keys if key in self.position]
         if plan.algorithm == "optimum" and known != self.positions(plan.keys):
             findings.append("the victims are not in candidate order")
         return judge(VICTIMS, findings, f"{plural(len(victims), 'victim')} compared")
-
-    def _victim_faults(self, where: str, victim: Any) -> Iterator[str]:  # noqa: ANN401 - of a plan
-        """Yield what is false of the victim that stands at a place of the plan."""
-        key = victim.key
-        at = self.position.get(key)
-        if at is None:
-            yield f"nothing is known of {key}"
-            return
-        for term, stated in victim.costs.items():
-            costs = self.table.separable.get(term)
-            yield from compare(
-                f"{term} of {key}", stated, None if costs is None else int(costs[at])
-            )
-        # Who is listed nowhere has its place after all that are.
-        place = self.places.get(at, len(self.places) + 1)
-        yield from compare(f"{where}.position of {key}", victim.position, place)
-        age_s = self.table.disruptions[at].running_s
-        yield from compare(f"{where}.age_s of {key}", victim.age_s, age_s)
 
     def check_caps(self, plan: AnyPlan, certificate: Certificate, profile: Profile) -> Verdict:
         """CT-06: compare caps with the profile's measures of the scheduler's own plan.
