@@ -5,7 +5,7 @@ A text that is refused here is read by the parser and the models, which say what
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any, Final, Literal
@@ -18,7 +18,6 @@ from planner.quantity import parse_quantity
 from planner.reader.kueue_kinds import API_OF_WORKLOADS, WORKLOAD
 from planner.reader.kueue_versions import DOMAINS, PRIORITY_CLASS
 from planner.reader.structs import quick_time, struct_of
-from planner.state import Remarks
 from planner.state.base import slim
 from planner.state.kueue import Workload
 from planner.state.kueue_columns import Held, PodSetHeld, Row, same_held
@@ -132,8 +131,6 @@ def _row(found: Any, item: msgspec.Raw) -> tuple[Row, datetime | None] | None:  
     goes_on = spec.active is not False and not _is_true(told, "Finished")
     pod_sets = spec.pod_sets or ()
     stats = status.scheduling_stats if status else None
-    evictions = stats.evictions or () if stats else ()
-    key = f"{namespace}/{metadata.name}"
     holds = reserved_s is not None and admission is not None
     text = bytes(admission.pod_set_assignments) if admission else b"null"
     # Where pods have places every workload has another text, which is not worth caching.
@@ -141,11 +138,19 @@ def _row(found: Any, item: msgspec.Raw) -> tuple[Row, datetime | None] | None:  
     held = read(text, _counts(pod_sets), found.apiVersion)
     if held is None or (status and status.reclaimable_pods):
         return None
+    key, remarks = f"{namespace}/{metadata.name}", None
+    if annotations or stats:
+        evictions = [(e.reason or "", e.count or 0) for e in stats.evictions or ()] if stats else []
+        graces = [
+            one.template.spec.termination_grace_s if one.template and one.template.spec else None
+            for one in pod_sets
+        ]
+        remarks = remarks_of(key, annotations or {}, evictions, graces)
     row = (
         key,
         metadata.uid or "",
         item,
-        _remarks(key, annotations, evictions, pod_sets) if annotations or stats else None,
+        remarks,
         (namespace, spec.queue_name or ""),
         admission.cluster_queue if admission else "",
         held,
@@ -179,21 +184,6 @@ def _counts(pod_sets: Sequence[Any]) -> tuple[tuple[str, int], ...]:
 @lru_cache(maxsize=4096)
 def _shared(name: str | None, count: int | None) -> tuple[tuple[str, int], ...]:
     return ((name or MAIN_POD_SET, 1 if count is None else count),)
-
-
-def _remarks(
-    key: str,
-    annotations: Mapping[str, str] | None,
-    evictions: Iterable[Any],
-    pod_sets: Iterable[Any],
-) -> Remarks | None:
-    graces = [
-        one.template.spec.termination_grace_s if one.template and one.template.spec else None
-        for one in pod_sets
-    ]
-    return remarks_of(
-        key, annotations or {}, [(one.reason or "", one.count or 0) for one in evictions], graces
-    )
 
 
 @lru_cache(maxsize=4096)

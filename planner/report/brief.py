@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from planner.plan import AnyPlan, Certificate
+from planner.plan import AnyPlan
 from planner.quantity import plural
 from planner.report import document as doc
 from planner.report import words
@@ -29,7 +29,12 @@ def brief(plan: AnyPlan) -> doc.Document:
     rules = f"{words.scheduler_name(plan)}, {words.rules_name(plan)}"
     about = f"priority {plan.priority}   {rules}"
     asks = Cell(plan.about.name, is_name=True, aside=about, aside_tone="")
-    proof = _proved(plan.certificate, plan.objective) if plan.certificate else ""
+    certificate = plan.certificate
+    proof = words.proof_in_words(certificate) if certificate else ""
+    if certificate and words.CHECK_IT in proof:
+        levels = plural(len(certificate.levels), "level")
+        count = f"{closed_levels(certificate)} of {levels} of {plan.objective} proved: "
+        proof = f"{count if certificate.levels else ''}{words.CHECK_IT}"
     others = len(plan.coverage) - 1
     head = (
         *assumed(plan.coverage[:1]),
@@ -48,16 +53,6 @@ def brief(plan: AnyPlan) -> doc.Document:
         Section("Commands", own.commands),
     )
     return doc.Document(PREEMPTION, head, sections)
-
-
-def _proved(certificate: Certificate, objective: str) -> str:
-    """Say how much is proved, and by what; empty if nothing is claimed."""
-    said, levels = words.proof_in_words(certificate), plural(len(certificate.levels), "level")
-    if words.CHECK_IT not in said:
-        return said
-    count = f"{closed_levels(certificate)} of {levels} of {objective} proved: "
-    counted = count if certificate.levels else ""
-    return f"{counted}{words.CHECK_IT}"
 
 
 def _own_answer(plan: AnyPlan) -> Iterator[doc.Paragraph]:
