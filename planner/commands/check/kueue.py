@@ -129,13 +129,14 @@ class _Aftermath:
 
     @cached_property
     def _persistence(self) -> Persistence:
-        case = self.case
-        return Persistence(case.snapshot, self._holder, case.problem.workloads, self._again)
+        case, reason = self.case, self.reason
+        workloads = case.problem.workloads
 
-    def _again(self, position: int) -> Preemptor:
-        """Return a workload as it is once it was a victim."""
-        one = self.case.problem.workloads[position]
-        return pending_again(self.case.state, self.case.snapshot, one, self.reason(one))
+        def again(position: int) -> Preemptor:  # no method, by which both would keep each other
+            one = workloads[position]
+            return pending_again(case.state, case.snapshot, one, reason(one))
+
+        return Persistence(case.snapshot, self._holder, workloads, again)
 
     def targets(self, victims: Sequence[int]) -> Mapping[str, tuple[str, ...]]:
         """Return whom each of the victims would preempt again that would preempt anybody."""
@@ -143,7 +144,8 @@ class _Aftermath:
         if chosen not in self._found:
             going = [workloads[at] for at in sorted(chosen)]
             after = snapshot_after(self.case.snapshot, self._holder, going)
-            waiting = (self._again(at) for at in sorted(chosen) if not workloads[at].leaving)
+            fresh = (at for at in sorted(chosen) if not workloads[at].leaving)
+            waiting = map(self._persistence.again, fresh)
             found = {one.key: next_targets(after, one) for one in waiting}
             self._found[chosen] = {key: targets for key, targets in found.items() if targets}
         return self._found[chosen]

@@ -91,9 +91,13 @@ class Frame:
             self._held[fr] = amounts[alike]
         return self._held[fr]
 
-    @cached_property
+    @property
     def shape(self) -> IntArray:
         """(K,) a number for each class, equal for classes that no law tells apart."""
+        return self._shape
+
+    @cached_property
+    def _shape(self) -> IntArray:
         alike, usages = self._usages
         kinds = (self.queue * len(usages) + alike) * 2 + self.restricted
         if self.setting.floor.groups:

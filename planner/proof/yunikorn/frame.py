@@ -274,9 +274,13 @@ class Frame:
             self._held[t] = integers(held.get(t, 0) for held in self.holding)
         return self._held[t]
 
-    @cached_property
+    @property
     def shape(self) -> IntArray:
         """(K,) a number for each class, equal for classes that no law tells apart."""
+        return self._shape
+
+    @cached_property
+    def _shape(self) -> IntArray:
         return numbered(key_of(self.cluster, self.asking, one) for one in self.first)
 
     @cached_property

@@ -96,13 +96,14 @@ class CascadeReplay:
 
     @cached_property
     def _persistence(self) -> Persistence:
-        case = self.case
-        return Persistence(case.snapshot, self._holder, case.problem.workloads, self._again)
+        case, reasons = self.case, self.reasons
+        workloads = case.problem.workloads
 
-    def _again(self, position: int) -> Preemptor:
-        """Return a workload as it is once it was a victim."""
-        again = self.workloads[position], self.reasons[position]
-        return pending_again(self.case.state, self.case.snapshot, *again)
+        def again(position: int) -> Preemptor:  # no method, by which both would keep each other
+            victim = workloads[position], reasons[position]
+            return pending_again(case.state, case.snapshot, *victim)
+
+        return Persistence(case.snapshot, self._holder, workloads, again)
 
     def cascades(self, victims: Sequence[int]) -> tuple[Cascade, ...]:
         """Return which of the victims would preempt whom, in the order of their positions."""
@@ -141,7 +142,7 @@ class CascadeReplay:
 
     def _victim(self, position: int) -> _Victim:
         if position not in self._victims:
-            waiting = self._again(position)
+            waiting = self._persistence.again(position)
             is_candidate = self._is_candidate_for(waiting)
             others = self._candidates - {position}
             own_candidates = frozenset(j for j in others if is_candidate(self.workloads[j]))
