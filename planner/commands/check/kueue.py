@@ -45,8 +45,8 @@ from planner.quota.kueue.assignment import (
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.placement import snapshot_for
 from planner.quota.kueue.preemptor import find_preemptor
-from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
-from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
+from planner.quota.kueue.snapshot import Snapshot, take_snapshot
+from planner.reference.kueue.aftermath import admit, next_targets, snapshot_after
 from planner.reference.kueue.cycle.turn import in_the_way
 from planner.reference.kueue.decision import Decision
 from planner.reference.kueue.persistence import Persistence
@@ -99,11 +99,11 @@ def check_kueue(
 class _Aftermath:
     """The term ``unstable`` of victim sets: for each the scheduler decides on the state after.
 
-    ``reason`` returns the reason code of a victim.
+    ``reason`` returns the reason code of a victim, given by its position.
     """
 
     case: Case
-    reason: Callable[[Admitted], str]
+    reason: Callable[[int], str]
     cuts: Sequence[Cut] = ()  # nothing is learned of other sets
     _found: dict[frozenset[int], Mapping[str, tuple[str, ...]]] = field(
         default_factory=lambda: {frozenset(): {}}
@@ -129,14 +129,9 @@ class _Aftermath:
 
     @cached_property
     def _persistence(self) -> Persistence:
-        case, reason = self.case, self.reason
-        workloads = case.problem.workloads
-
-        def again(position: int) -> Preemptor:  # no method, by which both would keep each other
-            one = workloads[position]
-            return pending_again(case.state, case.snapshot, one, reason(one))
-
-        return Persistence(case.snapshot, self._holder, workloads, again)
+        case = self.case
+        given = case.state, case.snapshot, self._holder, case.problem.workloads
+        return Persistence(*given, self.reason)
 
     def targets(self, victims: Sequence[int]) -> Mapping[str, tuple[str, ...]]:
         """Return whom each of the victims would preempt again that would preempt anybody."""
@@ -243,10 +238,13 @@ class _Checking:
         targets = self.case.decision.search.targets
         reasons = {target.workload.key: target.reason for target in targets}
         reasons |= {victim.workload: victim.reason for victim in self.plan.victims}
-        own = self.setting.reason
-        return _Aftermath(
-            self.case, lambda one: reasons[one.key] if one.key in reasons else own(one)
-        )
+        workloads, own = self.case.problem.workloads, self.setting.reason
+
+        def reason(position: int) -> str:
+            one = workloads[position]
+            return reasons[one.key] if one.key in reasons else own(one)
+
+        return _Aftermath(self.case, reason)
 
     @cached_property
     def _replays(self) -> bool:

@@ -35,9 +35,10 @@ from planner.quota.kueue.request import PODS
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.topology import NO_TOPOLOGIES
 from planner.quota.kueue.tree import Share, Shares, Usage
-from planner.reference.kueue.aftermath import snapshot_after
+from planner.reference.kueue.aftermath import pending_again, snapshot_after
 from planner.reference.kueue.decision import decide
 from planner.reference.kueue.eligibility import taste_of
+from planner.state.kueue import State
 
 ROUNDING: Final = 1 + 2**-40
 """More than what the few roundings of a share in doubles amount to."""
@@ -47,17 +48,23 @@ ROUNDING: Final = 1 + 2**-40
 class Persistence:
     """What `lacking` says of victims, by name, and what each of the W ``workloads`` counts of it.
 
-    ``snapshot`` is before the plan, ``holder`` the preemptor as the plan admits it; ``again``
-    returns the workload at a position as it is once it is pending. ``holding`` has each name that
-    was said of any victim, (W,).
+    ``state`` and ``snapshot`` are before the plan, ``holder`` the preemptor as the plan admits it;
+    ``reason`` returns the reason code of the workload at a position, as a victim. ``holding`` has
+    each name that was said of any victim, (W,).
     """
 
+    state: State
     snapshot: Snapshot
     holder: Admitted
     workloads: Holders
-    again: Callable[[int], Preemptor]
+    reason: Callable[[int], str]
     holding: dict[str, IntArray] = field(default_factory=dict, init=False)
     _spared: dict[int, Mapping[str, int]] = field(default_factory=dict, init=False)
+
+    def again(self, victim: int) -> Preemptor:
+        """Return a workload, given by its position, as it waits once it was a victim."""
+        one = self.workloads[victim]
+        return pending_again(self.state, self.snapshot, one, self.reason(victim))
 
     def spared(self, victim: int) -> Mapping[str, int]:
         """Return how much victims have to hold so that one, given by its position, stays so."""

@@ -22,7 +22,7 @@ from planner.quota.classes import IntArray
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import FlavorResource
-from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
+from planner.reference.kueue.aftermath import admit, next_targets, snapshot_after
 from planner.reference.kueue.classical import satisfies_policy
 from planner.reference.kueue.persistence import Persistence
 from planner.solver.deadline import OutOfTime, never
@@ -96,14 +96,9 @@ class CascadeReplay:
 
     @cached_property
     def _persistence(self) -> Persistence:
-        case, reasons = self.case, self.reasons
-        workloads = case.problem.workloads
-
-        def again(position: int) -> Preemptor:  # no method, by which both would keep each other
-            victim = workloads[position], reasons[position]
-            return pending_again(case.state, case.snapshot, *victim)
-
-        return Persistence(case.snapshot, self._holder, workloads, again)
+        case = self.case
+        given = case.state, case.snapshot, self._holder, case.problem.workloads
+        return Persistence(*given, self.reasons.__getitem__)
 
     def cascades(self, victims: Sequence[int]) -> tuple[Cascade, ...]:
         """Return which of the victims would preempt whom, in the order of their positions."""
