@@ -81,11 +81,15 @@ class Persistence:
         kind = "queue" if tree.nodes[root].is_queue else "cohort"
         name = f"{tree.frs[fr]} at {kind}/{tree.nodes[root].name}"
         if name not in self.holding:
-            shapes, which = self.workloads.alike
-            amounts = np.array([one.usage.get(fr, 0) for one in shapes], dtype=np.int64)[which]
             counts = np.isin(columns.queue, tree.below(root)) & ~columns.leaving
-            self.holding[name] = np.where(counts, amounts, 0)
+            self.holding[name] = np.where(counts, _held(self.workloads, fr), 0)
         return name
+
+
+def _held(holders: Holders, fr: int) -> IntArray:
+    """(H,) what each of H holders holds of an fr."""
+    shapes, which = holders.alike
+    return np.array([one.usage.get(fr, 0) for one in shapes], dtype=np.int64)[which]
 
 
 def lacking(
@@ -219,7 +223,7 @@ class _Ending:
         keeps = any(tree.kept[n][fr] for n in tree.below(node)[1:])
         if first == "LessThanOrEqualToFinalShare" and (keeps or not others):
             below = np.isin(self._queue, tree.below(node)) & self._candidates
-            over += int(self._held(fr)[below].max(initial=0))
+            over += int(_held(self._holders, fr)[below].max(initial=0))
         return tree.subtree[node][fr] + over
 
     def _share(self, shares: Shares, node: int) -> Share:
@@ -260,18 +264,13 @@ class _Ending:
     def _queue(self) -> IntArray:
         return self._holders.columns.queue
 
-    def _held(self, fr: int) -> IntArray:
-        """(H,) what the holders of the tree hold of an fr."""
-        shapes, which = self._holders.alike
-        return np.array([one.usage.get(fr, 0) for one in shapes], dtype=np.int64)[which]
-
     @cached_property
     def _taken(self) -> Mapping[int, IntArray]:
         """(N,) what candidates hold at each of N nodes, by fr that is asked for."""
         found = {}
         for fr in self.request:
             found[fr] = np.zeros(len(self.alone.tree.nodes), dtype=np.int64)
-            held = self._held(fr)[self._candidates]
+            held = _held(self._holders, fr)[self._candidates]
             np.add.at(found[fr], self._queue[self._candidates], held)
         return found
 
