@@ -157,7 +157,7 @@ GREEDY: Final = Law(
 )
 
 
-NEVER_SAID: Final = ("certificate", "coverage", "assume", "flavors", "commands", "places")
+NEVER_SAID: Final = ("certificate", "coverage", "assume", "flavors", "commands", "places", "nodes")
 """What no scheduler's own plan says that stands beside another."""
 
 
@@ -232,9 +232,9 @@ class Facts:
         expected, victims = self._caps(profile), self.positions(plan.keys)
         terms = self.table.evaluate(victims)
         caps = certificate.caps
-        findings = once_each("certificate.caps", [cap.term for cap in caps], ())
-        findings += once_each("certificate.dropped", [cap.term for cap in certificate.dropped], ())
-        for cap in (*caps, *certificate.dropped):
+        told = (*caps, *certificate.dropped)  # none is both kept and dropped
+        findings = once_each("certificate.caps with dropped", [cap.term for cap in told], ())
+        for cap in told:
             findings += compare(f"cap of {cap.term}", cap.most, expected.get(cap.term))
         for cap in caps:
             value = sum(terms.get(term, 0) for term in cap.term.split("+"))

@@ -58,6 +58,7 @@ from planner.verifier.kueue.certificate import check_certificate, check_facts
 from planner.verifier.kueue.fair_sharing import FairSetting
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_as_planned, verify_plan
 from planner.verifier.kueue.setting import Setting
+from planner.verifier.kueue_topology import not_compared
 from planner.verifier.wording import broken, compare, judge, say_some
 from planner.wing import find_rules
 
@@ -284,7 +285,8 @@ class _Checking:
         notes = [TOO_MUCH] if self._left_out else []
         about_itself = self._claims_about_itself()
         check = conclude(self.plan, self.asked, laws, about_itself, self._claims)
-        return check.model_copy(update={"notes": (*notes, *check.notes)})
+        left_out = (*check.unchecked, *not_compared(self.setting.floor, self.plan))
+        return check.model_copy(update={"notes": (*notes, *check.notes), "unchecked": left_out})
 
     @property
     def _left_out(self) -> Sequence[str]:
@@ -325,7 +327,7 @@ class _Checking:
             yield check_facts(match(greedy), greedy)
         elif turn := list(self._turn_faults(plan)):
             yield judge(GREEDY, turn, "")
-        if certificate is not None and plan.victims:
+        if certificate is not None and (plan.victims or certificate.caps or certificate.dropped):
             yield self.facts.check_caps(plan, certificate, self._wishing(profile))
 
     def _command_faults(self) -> Iterator[str]:

@@ -135,7 +135,7 @@ class _Checking:
             yield self.facts.check_greedy(greedy, self._own_status, outside, others)
             theirs = match_yunikorn(self.case.state, greedy, self.case.cluster)
             yield check_yunikorn_facts(theirs, greedy)
-        if certificate is not None and plan.victims:
+        if certificate is not None and (plan.victims or certificate.caps or certificate.dropped):
             yield self.facts.check_caps(plan, certificate, profile)
 
     def _greedy_faults(self, greedy: YuniKornPlan) -> Iterator[str]:

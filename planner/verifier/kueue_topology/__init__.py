@@ -7,7 +7,7 @@ leaves.py  which nodes may take a podset, and how many pods the leaves of a tree
            are gone; whether there is room for one group, in closed form
 """
 
-from planner.verifier.kueue_topology.around import around_faults
+from planner.verifier.kueue_topology.around import around_faults, not_compared
 from planner.verifier.kueue_topology.judge import CHECKS, Floor
 
-__all__ = ["CHECKS", "Floor", "around_faults"]
+__all__ = ["CHECKS", "Floor", "around_faults", "not_compared"]

@@ -11,43 +11,58 @@ from typing import Final
 
 from planner.plan.kueue import NodesAround, Plan
 from planner.quota.kueue.holders import Admitted
+from planner.quota.kueue.placement import LEFT_OUT
 from planner.quota.kueue.placing import Group
 from planner.verifier.kueue_topology.judge import Floor
 from planner.verifier.kueue_topology.leaves import domains_of, fitting
 from planner.verifier.wording import compare, once_each
 
 _COUNTS: Final[Sequence[str]] = ("slots", "taken", "freed", "used", "reused")
+_TAKEN: Final = _COUNTS.index("used")
+"""From here on the counts are of slots that the preemptor takes."""
+
+
+def not_compared(floor: Floor, plan: Plan) -> Sequence[str]:
+    """Return the fields of what a plan says of the nodes that nothing here is compared with.
+
+    They are all of them in a plan that does not see to places, for which no topology is looked at;
+    and which slots the preemptor takes where preferences for nodes decide, which are not replayed.
+    """
+    if not plan.nodes or plan.placement is None:
+        return ("nodes",) if plan.nodes else ()
+    preferred = any(map(floor.snapshot.configuration.gate, LEFT_OUT))
+    return [f"nodes.domains.{name}" for name in _COUNTS[_TAKEN:]] if preferred else ()
 
 
 def around_faults(floor: Floor, victims: Collection[Admitted], plan: Plan) -> Iterator[str]:
     """Compare the slots of domains, now and with the victims gone, where a plan says them.
 
-    Each podset is seen alone, also one that is placed with its leader. All of a plan that does not
-    see to places is left out. Which slots the preemptor takes is compared where it names Kueue's
-    own places: it does not where preferences for nodes decide, which are not replayed here.
+    Each podset is seen alone, also one that is placed with its leader. What is left out
+    `not_compared` names.
     """
-    stated = () if plan.placement is None else plan.nodes
+    left_out = not_compared(floor, plan)
+    stated = () if "nodes" in left_out else plan.nodes
     groups = {
         one.name: Group(one, None, group.aim) for group in floor.groups for one in group.members
     }
-    if floor.groups:
-        yield from once_each("nodes", [one.pod_set for one in stated], groups)
+    yield from once_each("nodes", [one.pod_set for one in stated], groups)
     placed = floor.placed(victims) if stated and floor.groups else {}
-    counts = _COUNTS if plan.places else _COUNTS[:3]
     is_placed = not isinstance(placed, str)
+    counts = _COUNTS[:_TAKEN] if left_out and is_placed else _COUNTS
+    if plan.places and plan.placement is None:
+        yield "places: the plan does not see to any"
     for i, one in enumerate(stated):
         group, where = groups.get(one.pod_set), f"nodes[{i}]"
-        if group is not None:
-            yield from compare(f"{where}.flavor", one.flavor, group.flavor)
-            if counts == _COUNTS:
-                yield from compare(f"{where}.placed", one.placed, is_placed)
-            used = dict(placed.get(one.pod_set, ())) if not isinstance(placed, str) else {}
-            if one.flavor == group.flavor:
-                counted = _rows(floor, group, victims, used)
-                rows = [{name: row[at] for at, name in enumerate(counts)} for row in counted]
-                yield from _domain_faults(floor, group, where, one, rows)
-        elif floor.groups:
+        if group is None:
             yield f"{where}.pod_set {one.pod_set} has to have no place on nodes"
+            continue
+        yield from compare(f"{where}.flavor", one.flavor, group.flavor)
+        yield from compare(f"{where}.placed", one.placed, is_placed)
+        used = dict(placed.get(one.pod_set, ())) if not isinstance(placed, str) else {}
+        if one.flavor == group.flavor:
+            counted = _rows(floor, group, victims, used)
+            rows = [dict(zip(counts, row, strict=False)) for row in counted]
+            yield from _domain_faults(floor, group, where, one, rows)
 
 
 def _rows(

@@ -24,7 +24,7 @@ from planner.quota.kueue.placing import Aim, Group
 from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.topology import OVERLAPPING, FlavorTree
 from planner.verifier.kueue_topology.leaves import Nodes, Slots, add_to, has_room, slices_at_most
-from planner.verifier.wording import judge, say_some
+from planner.verifier.wording import judge, once_each, say_some
 
 MIXED: Final = "TASProfileMixed"
 
@@ -395,6 +395,7 @@ def _misplaced(
 
     known = {one.name: plain(one) for one in floor.said(placed)}
     said = {one.name: plain(one) for one in places}
+    yield from once_each("places", [one.name for one in places], ())
     for name in sorted(known.keys() | said.keys()):
         if known.get(name) != said.get(name):
             yield f"the places of podset {name} are not those where Kueue puts its pods"

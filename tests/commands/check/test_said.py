@@ -88,6 +88,29 @@ def together() -> tuple[AnyState, AnyPlan]:
 
 
 @cache
+def preferred() -> tuple[AnyState, AnyPlan]:
+    """Of a rack that its pods fill one goes; which node they take preferences decide."""
+    return _by_preference(racks.pods("main", 2, {"cpu": 1}, {"required": racks.RACK}))
+
+
+@cache
+def unplaced() -> tuple[AnyState, AnyPlan]:
+    """Preferences decide where both podsets find a place: the plan sees to none, and draws it."""
+    wanted = [racks.pods(name, 1, {"cpu": 1}, {"required": racks.RACK}) for name in "ab"]
+    return _by_preference(*wanted)
+
+
+def _by_preference(*wanted: Json) -> tuple[AnyState, AnyPlan]:
+    nodes = [*racks.node("n0", "r0", cpu=2), *racks.node("n1", "r0", cpu=1)]
+    held = racks.runs("held", {"cpu": 2}, {"n0": 1})
+    tree = [*racks.topology(), *racks.flavor(), *nodes]
+    state = racks.state_of(tree, held, racks.room({"cpu": 3}), racks.waits(*wanted))
+    gates = {"TASRespectNodeAffinityPreferred": True}
+    own = state.configuration.model_copy(update={"feature_gates": gates})
+    return _planned(state.model_copy(update={"configuration": own}))
+
+
+@cache
 def unstable() -> tuple[AnyState, AnyPlan]:
     """Of both plans one victim, ``ns/small``, would preempt ``ns/loan``."""
     return _planned(cluster(*third_party()), stability=True)
@@ -151,6 +174,13 @@ Made = Callable[[], tuple[AnyState, AnyPlan]]
         (together, ("nodes", 0, "flavor"), "other", "CT-05"),
         (together, ("nodes", 1, "domains", 0, "slots"), 9, "CT-05"),
         (together, ("nodes", 1, "domains", 1, "used"), 9, "CT-05"),
+        (preferred, ("nodes", 0, "placed"), False, "CT-05"),
+        (
+            unplaced,
+            ("places",),
+            [{"name": "a", "flavor": "f", "levels": [], "domains": []}],
+            "CT-05",
+        ),
         (unstable, ("greedy", "stability", 0, "targets"), ["ns/other"], "CT-08"),
         (unstable, ("greedy", "stability", 0, "preemptor"), True, "CT-08"),
         (unstable, ("greedy", "stability"), [], "CT-08"),
@@ -369,3 +399,24 @@ def test_a_dropped_cap_is_named() -> None:
     found = planner.check(state, changed(plan, ("certificate", "dropped"), caps[1:]))
     (said,) = (one.detail for one in found.claims if not one.certified)
     told(said)
+
+
+def test_a_cap_is_one_of_kueues_own_victims_and_kept_or_dropped() -> None:
+    """Where nobody is evicted there are none; what the plan keeps it does not drop as well."""
+    for state, plan in (nobody(), topology()):
+        dropped = [{"term": "workloads", "most": len(plan.greedy.victims)}] if plan.greedy else []
+        found = planner.check(state, changed(plan, ("certificate", "dropped"), dropped))
+        assert refused(found) == {"CT-06"}
+
+
+def test_places_that_stand_twice_are_refused() -> None:
+    state, plan = topology()
+    found = planner.check(state, changed(plan, ("places",), 2 * as_file(plan)["places"]))
+    assert refused(found) == {"KT-02"}
+
+
+def test_nodes_that_nothing_is_compared_with_are_named() -> None:
+    """Where preferences decide which slots are taken; or all of them, where nothing is placed."""
+    by_preference, without = (planner.check(*made()).unchecked for made in (preferred, unplaced))
+    assert by_preference[-2:] == ("nodes.domains.used", "nodes.domains.reused")
+    assert without[-1] == "nodes"
