@@ -6,7 +6,7 @@ from typing import Self
 import pytest
 
 import planner
-from planner.commands.boost.kueue.find import Boosts, find_boosts
+from planner.commands.boost.kueue.find import PROVED_OF, Boosts, find_boosts
 from planner.commands.boost.kueue.search import Search
 from planner.commands.boost.kueue.trial import StateTrial, annotated
 from planner.commands.whatif.edit import edit
@@ -48,6 +48,30 @@ def big(priority: int = 0, **annotations: str) -> list[Objects]:
     return running(
         "big", "borrower", 4, priority, minute=1, annotations={**JUST_NOW, **annotations}
     )
+
+
+def test_smallest_is_said_of_boosts_that_exempt_nobody() -> None:
+    """One boost that makes the spared workload exempt would do, too, where the search takes two."""
+    done = [
+        running(name, "borrower", 2, 8, minute=1, annotations=JUST_NOW) for name in ("one", "two")
+    ]
+    state = state_of(
+        GATE_ON,
+        cohort("all"),
+        queue("lender", 8, "all", reclaim="LowerPriority"),
+        queue("borrower", 0, "all"),
+        *done,
+        running("new", "borrower", 4, 8, minute=2),
+        pending("lender", 4, 9),
+    )
+    answer = answered(state)
+    assert answer.status == "smallest"
+    assert {one.workload for one in answer.boosts} == {"ns/one", "ns/two"}
+    exempt = edit(state, ["workload/ns/new.priority=9"])
+    greedy = planner.solve(exempt, objective="min-lost-work").greedy
+    assert greedy is not None
+    assert {*greedy.keys} == {"ns/one", "ns/two"}
+    assert answer.explanation.endswith(PROVED_OF)
 
 
 def test_one_victim_lowered() -> None:

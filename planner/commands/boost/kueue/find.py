@@ -21,7 +21,8 @@ from planner.state.name import not_allowed
 BoostStatus = Literal["smallest", "found", "impossible", "unknown"]
 """smallest: the boosts work, and it is proved that no smaller ones do (search.py says what is
 smaller). found: the boosts work, and smaller ones are not ruled out. impossible: it is proved that
-no boosts work. unknown: no boosts were found, and nothing is proved."""
+no boosts work. unknown: no boosts were found, and nothing is proved. What is proved is proved of
+boosts after which the rules permit to take just whom they permit to take today."""
 ANSWERS: Final[Mapping[BoostStatus, tuple[str, Tone]]] = {
     "smallest": ("Proved smallest", "good"),
     "found": ("Works, not proved smallest", "warn"),
@@ -86,6 +87,9 @@ class Boosts(Published, Told):
         return self.plan.scheduler
 
 
+PROVED_OF: Final = (
+    "boosts that make a workload exempt from preemption, or open to it, are not considered"
+)
 UNKNOWN = "no boosts that work were found within the limit, and it is not proved that none do"
 
 
@@ -141,15 +145,14 @@ def _outcome(search: Search, found: Found) -> tuple[BoostStatus, str]:
         orders = "the only order" if count == 1 else f"each of the {count} orders"
         return "impossible", (
             f"no boosts can make Kueue evict exactly the planned victims: it evicts others in "
-            f"{orders} in which it could look at its {pool}; boosts that make a workload exempt "
-            "from preemption, or open to it, are not considered"
+            f"{orders} in which it could look at its {pool}; {PROVED_OF}"
         )
     if not found.choice:
         return "smallest", "Kueue evicts exactly the planned victims as it is"
     boosts = f"boosts of {plural(len(found.choice), 'workload')}"
     text = f"{boosts} make Kueue evict exactly the planned victims"
     if found.proved:
-        return "smallest", f"{text}; proved smallest"
+        return "smallest", f"{text}; proved smallest; {PROVED_OF}"
     return "found", f"{text}; whether smaller ones do, too, is not proved"
 
 
