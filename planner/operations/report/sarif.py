@@ -28,7 +28,8 @@ def sarif(answer: Lint, places: Places, state: str, version: str) -> str:
     the file is ``state``, which is empty where there is no file. A fingerprint is made of the code
     and the objects alone, so that a finding is known again when amounts, words or lines change.
     """
-    every = (*answer.findings, *answer.ignored)
+    # Of findings alike those that a baseline has are the first: so each keeps its fingerprint.
+    every = (*answer.ignored, *answer.findings)
     codes = sorted({one.code for one in every})
     results = [
         {

@@ -1,12 +1,15 @@
 """Findings that do not count: by code, by annotation, and by an earlier answer."""
 
 import copy
+import json
 from typing import Any
 
 import pytest
 
 from planner.errors import SchemaError
 from planner.operations.lint import Lint, lint
+from planner.operations.lint.lint import Ignored
+from planner.operations.report.sarif import sarif
 from planner.reader.kueue import read_kueue_objects
 from tests.cluster import NOW, Object, cohort, queue
 from tests.operations.lint.kueue_cases import CASES, TWO, listed
@@ -153,3 +156,17 @@ def test_of_findings_alike_one_more_counts() -> None:
 
     assert len(set(identities(twice.findings))) == 2
     assert set(identities(once.findings)) < set(identities(twice.findings))
+
+
+def test_of_findings_alike_each_keeps_its_fingerprint_where_a_baseline_has_one() -> None:
+    """Else the one that was accepted would count as found anew, and the new one as accepted."""
+    first = looked(FOUND).findings[0]
+    both = looked(FOUND).model_copy(update={"findings": (first, first)})
+    known = Ignored(**dict(first), by="baseline")
+    one = both.model_copy(update={"findings": (first,), "ignored": (known,)})
+    before, after = (
+        json.loads(sarif(each, {}, "", ""))["runs"][0]["results"] for each in (both, one)
+    )
+    prints = [[result["partialFingerprints"] for result in some] for some in (before, after)]
+    assert prints[0] == prints[1]
+    assert ["suppressions" in result for result in after] == [True, False]
