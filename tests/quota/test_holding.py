@@ -319,3 +319,15 @@ def test_usage_of_many_saturates_as_one_by_one() -> None:
     snapshot = take_snapshot(state)
     check_shape(state, snapshot)
     assert snapshot.usage.amount[0][snapshot.fr("default", "gpu")] == MAX_INT64
+
+
+@pytest.mark.parametrize("kind", ["Admitted", "PodsReady"])
+def test_the_last_times_that_can_be_written_are_read(kind: str) -> None:
+    """A column of doubles has room for no microseconds of the year 9999."""
+    last = "9999-12-31T23:59:59.999999Z"
+    (one,) = running("w", "q", 1)
+    one["status"]["conditions"].append(
+        {"type": kind, "status": "True", "reason": kind, "lastTransitionTime": last}
+    )
+    (held,) = take_snapshot(state_of(queue("q", 4), [one])).admitted.values()
+    assert [holder.started_at for holder in held] == [parse_time(last)]

@@ -36,6 +36,7 @@ from planner.state.kueue_columns import held_of
 from planner.state.kueue_workload import NEVER
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST: Final = datetime.max.replace(tzinfo=UTC) - _EPOCH
 
 
 class Admissions:
@@ -176,8 +177,13 @@ class Admissions:
 
 
 def _moment(seconds: float) -> datetime | None:
-    """Return a time of a column; ``None`` where it is missing, and so no number."""
-    return None if np.isnan(seconds) else _EPOCH + timedelta(seconds=float(seconds))
+    """Return a time of a column; ``None`` where it is missing, and so no number.
+
+    A double is too short for the microseconds of the year 9999: the last of them is the last time.
+    """
+    if np.isnan(seconds):
+        return None
+    return _EPOCH + min(timedelta(seconds=float(seconds)), _LAST)
 
 
 def as_admitted(
