@@ -131,9 +131,9 @@ def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> D
     age = _read(remarks, "last-checkpoint", lambda text: seconds_since(parse_time(text), now))
     checkpoint_s = None if age is None else min(running_s, age)
     lost_s = running_s if checkpoint_s is None else checkpoint_s
-    on_signal_s = _seconds(remarks, "checkpoint-seconds")
+    on_signal_s = _read(remarks, "checkpoint-seconds", _seconds)
     saves = on_signal_s is not None and on_signal_s <= remarks.grace_s
-    restart_s = _seconds(remarks, "restart-seconds")
+    restart_s = _read(remarks, "restart-seconds", _seconds)
     tier = remarks.annotations.get(PREFIX + "tier", "normal")
     if tier not in {"normal", "last"}:
         raise _unusable(remarks, "tier", tier, 'should be "normal" or "last"')
@@ -147,7 +147,7 @@ def read_disruption(remarks: Remarks | None, now: datetime, running_s: int) -> D
         DEFAULT_RESTART_S if restart_s is None else restart_s,
         cost or 0,
         remarks.preemptions,
-        _seconds(remarks, "min-runtime-seconds") or 0,
+        _read(remarks, "min-runtime-seconds", _seconds) or 0,
         # Saving takes no longer than the progress lost without it: right after a checkpoint there
         # is little to save.
         min(on_signal_s or 0, lost_s) if saves else 0,
@@ -161,26 +161,25 @@ def run_seconds(remarks: Remarks | None) -> int | None:
 
     Raises ``SchemaError`` if the annotation has an unusable value.
     """
-    said = None if remarks is None else _seconds(remarks, "run-seconds")
+    said = None if remarks is None else _read(remarks, "run-seconds", _seconds)
     return None if said is None else max(1, said)
 
 
 def _read(remarks: Remarks, name: str, parse: Callable[[str], int]) -> int | None:
     """Return the value of an annotation, named without its prefix; ``None`` if it is not there."""
     text = remarks.annotations.get(PREFIX + name)
+    if text is None:
+        return None
     try:
-        return None if text is None else parse(text)
+        return parse(text)
     except ValueError as error:
-        raise _unusable(remarks, name, text or "", str(error)) from None
+        raise _unusable(remarks, name, text, str(error)) from None
 
 
-def _seconds(remarks: Remarks, name: str) -> int | None:
-    def parse(text: str) -> int:
-        if not _SECONDS.fullmatch(text):
-            raise ValueError("should be a whole number of seconds")
-        return int(text)
-
-    return _read(remarks, name, parse)
+def _seconds(text: str) -> int:
+    if not _SECONDS.fullmatch(text):
+        raise ValueError("should be a whole number of seconds")
+    return int(text)
 
 
 def _unusable(remarks: Remarks, name: str, value: str, expected: str) -> SchemaError:

@@ -54,9 +54,10 @@ def term_table(
     workloads, columns = problem.workloads, problem.workloads.columns
     rank, priorities = ranks(problem.priority, eligible if ranked is None else ranked)
     keys = LookedUp(len(workloads), lambda place: workloads[place].key)
+    noted = np.flatnonzero(columns.noted)
     said = {
-        place: read_disruption(workloads[place].remarks, snapshot.now, workloads[place].running_s)
-        for place in np.flatnonzero(columns.noted).tolist()
+        place: read_disruption(workloads[place].remarks, snapshot.now, running_s)
+        for place, running_s in zip(noted.tolist(), columns.running_s[noted].tolist(), strict=True)
     }
     disruptions = Disruptions(columns.running_s, said)
     weights = [unit_weight(fr.resource) for fr in snapshot.tree.frs]

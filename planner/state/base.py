@@ -263,6 +263,7 @@ Amount = Annotated[int, BeforeValidator(_read_amount), _AS_TEXT, _QUANTITY_SCHEM
 """An exact amount in nano-units, not negative."""
 
 
+@lru_cache(maxsize=65536)
 def parse_time(text: str) -> datetime:
     """Read an RFC 3339 timestamp, such as ``2026-03-08T21:06:00Z``, as UTC.
 
@@ -277,14 +278,11 @@ def parse_time(text: str) -> datetime:
     raise ValueError(message)
 
 
-_read_time_text = lru_cache(maxsize=65536)(parse_time)
-
-
 def _read_time(value: object) -> datetime:
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value
     try:
-        return _read_time_text(value if isinstance(value, str) else "")
+        return parse_time(value if isinstance(value, str) else "")
     except ValueError:
         raise PydanticCustomError("timestamp", "should be {expected}", _TIME) from None
 
