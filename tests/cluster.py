@@ -81,12 +81,7 @@ def queue(  # noqa: PLR0913 - the words of the small language
     if weight is not None:
         spec["fairSharing"] = {"weight": weight}
     return [
-        {
-            "apiVersion": KUEUE,
-            "kind": "ClusterQueue",
-            "metadata": {"name": name},
-            "spec": spec,
-        },
+        {"apiVersion": KUEUE, "kind": "ClusterQueue", "metadata": {"name": name}, "spec": spec},
         {
             "apiVersion": KUEUE,
             "kind": "LocalQueue",

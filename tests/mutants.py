@@ -149,7 +149,7 @@ REPLAY: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
 }
 """By law: a step of the replay that keeps it, and what becomes of that."""
 SEARCH: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
-    "KT-02": ("solver.kueue.planning:Planning.is_lawful", always(answer=True)),
+    "KT-02": ("solver.kueue.planning:Planning.is_lawful", always(answer=True))
 }
 """By law that no model states: what cuts off the sets that break it, and what becomes of that."""
 

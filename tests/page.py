@@ -25,10 +25,7 @@ COLUMNS: Final = "108"
 FENCE = re.compile(r'^( *)```(\w+)(?: title="([^"\n]+)")?\n(.*?)^\1```$', re.MULTILINE | re.DOTALL)
 
 # What differs from run to run, and from one patch release of the solver to the next.
-VOLATILE = (
-    (r"\b\d+\.\d\d s$", "0.00 s"),
-    (r"CP-SAT 9\.15\.\d+", "CP-SAT 9.15"),
-)
+VOLATILE = ((r"\b\d+\.\d\d s$", "0.00 s"), (r"CP-SAT 9\.15\.\d+", "CP-SAT 9.15"))
 
 
 class Block(NamedTuple):

@@ -9,14 +9,7 @@ from typing import Any
 import pytest
 
 from planner.commands import replay as room
-from planner.commands.replay import (
-    Comparison,
-    comparison,
-    kueue,
-    replay,
-    replay_line,
-    summarise,
-)
+from planner.commands.replay import Comparison, comparison, kueue, replay, replay_line, summarise
 from planner.commands.replay.comparison import first_difference
 from planner.errors import InputError
 from planner.reference.kueue.cycle.processing import Cycle
@@ -127,11 +120,7 @@ def tie(first: str, last: str) -> Line:
         pending("lender", 1),
     )
     line["expect"]["targets"] = [
-        {
-            "workload": f"ns/of-{last}",
-            "clusterQueue": f"in-{last}",
-            "reason": "InCohortReclamation",
-        }
+        {"workload": f"ns/of-{last}", "clusterQueue": f"in-{last}", "reason": "InCohortReclamation"}
     ]
     return line
 
@@ -322,10 +311,7 @@ def test_null_is_the_same_as_empty() -> None:
     line = recorded()
     line["state"] = cluster(asks=9)
     flavorless = {"name": "main", "count": 1, "flavors": None}
-    line["expect"] = {
-        "assignment": {"mode": "NoFit", "podSets": [flavorless]},
-        "targets": None,
-    }
+    line["expect"] = {"assignment": {"mode": "NoFit", "podSets": [flavorless]}, "targets": None}
     assert replay_line(line) == Comparison("one", "equal")
 
 

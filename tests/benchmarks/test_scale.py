@@ -53,15 +53,7 @@ def test_read(benchmark: Any, form: Form) -> None:
 def test_script_writes_tables_and_plots(tmp_path: Path) -> None:
     form = Form(100, queues=8)
     command = [sys.executable, "-m", "tests.benchmarks.scale", str(tmp_path)]
-    command += [
-        "--sizes",
-        "100",
-        "--engines",
-        "planner",
-        "process",
-        "--only",
-        f"^{form.name}$",
-    ]
+    command += ["--sizes", "100", "--engines", "planner", "process", "--only", f"^{form.name}$"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     with (tmp_path / "scale.csv").open(encoding="utf-8") as file:

@@ -11,15 +11,7 @@ import pytest
 import planner
 from planner.cli import solve as proof
 from planner.plan.kueue import Plan
-from tests.cli.running import (
-    another_pending,
-    answer,
-    call,
-    cluster,
-    environment,
-    refused,
-    write,
-)
+from tests.cli.running import another_pending, answer, call, cluster, environment, refused, write
 from tests.cluster import dump_of, pending, queue, running
 from tests.conftest import ROOT, YUNIKORN
 from tests.recorded import put

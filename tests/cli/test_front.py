@@ -4,16 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import (
-    BIG,
-    SMALL,
-    another_pending,
-    answer,
-    call,
-    cluster,
-    refused,
-    write,
-)
+from tests.cli.running import BIG, SMALL, another_pending, answer, call, cluster, refused, write
 from tests.cluster import NOW
 from tests.conftest import YUNIKORN
 from tests.told import told

@@ -62,10 +62,7 @@ def crowd(**of_ask: Any) -> Json:
     return cluster_value(
         [queue("low"), queue("high", guaranteed={"gpu": 2})],
         [node("n1", {"gpu": 4})],
-        [
-            application("runs", "root.low", *running),
-            application("asks", "root.high", asks=asks),
-        ],
+        [application("runs", "root.low", *running), application("asks", "root.high", asks=asks)],
     )
 
 

@@ -84,10 +84,7 @@ def test_last_victims_must_be_nested() -> None:
 def pool(*, final: bool, initial: bool) -> Fairness:
     """Return a pool of 20 GPUs: own queue with a job of 3, the other with jobs of 5 and 6."""
     tree = tree_of(
-        (-1, 0, 0),
-        ((20,), (0,), (0,)),
-        [(1, (3,)), (2, (5,)), (2, (6,))],
-        ((0,), (3,), (0,)),
+        (-1, 0, 0), ((20,), (0,), (0,)), [(1, (3,)), (2, (5,)), (2, (6,))], ((0,), (3,), (0,))
     )
     return Fairness(
         tree=tree,

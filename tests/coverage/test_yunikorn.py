@@ -16,14 +16,7 @@ from planner.plan import Uncovered
 from planner.quota.yunikorn.queue import BACKOFF_AFTER
 from planner.state.yunikorn import YuniKornState
 from tests.conftest import YUNIKORN
-from tests.yunikorn.building import (
-    allocation,
-    ask,
-    node,
-    of_release,
-    state_of,
-    two_queues,
-)
+from tests.yunikorn.building import allocation, ask, node, of_release, state_of, two_queues
 
 QUOTA = "Not enough user quota"
 QUEUE = "Maximum number of running applications reached the queue limit (root.serving)"
@@ -338,11 +331,7 @@ def test_an_ask_of_another_node_is_none_of_the_concern_of_others() -> None:
 )
 @pytest.mark.parametrize("part", ["allocations", "requests"])
 def test_placeholders_of_the_group(
-    left_out: LeftOut,
-    group: str,
-    placeholder: dict[str, Any],
-    part: str,
-    expected: list[str],
+    left_out: LeftOut, group: str, placeholder: dict[str, Any], part: str, expected: list[str]
 ) -> None:
     """An ask waits for the placeholders of its group that are held or asked for.
 

@@ -74,9 +74,7 @@ class Floor:
     def admitted(self, without: Collection[str] = ()) -> Sets:
         """Return the sets that the model admits: of several podsets only that there is room."""
         problem: Problem = build_problem(
-            self.planning.case.snapshot,
-            self.planning.case.preemptor,
-            self.planning.case.assignment,
+            self.planning.case.snapshot, self.planning.case.preemptor, self.planning.case.assignment
         )
         return frozenset(chain.from_iterable(admitted.admitted(problem, without).values()))
 

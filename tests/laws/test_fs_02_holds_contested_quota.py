@@ -2,15 +2,7 @@
 
 import pytest
 
-from tests.cluster import (
-    SPARE,
-    cohort,
-    fair_sharing,
-    pending,
-    queue,
-    running,
-    with_spare_flavor,
-)
+from tests.cluster import SPARE, cohort, fair_sharing, pending, queue, running, with_spare_flavor
 from tests.laws.cases import HOLDS_CONTESTED
 from tests.laws.judges import RECLAIM, Case, broken_fairly, fairly, judge
 

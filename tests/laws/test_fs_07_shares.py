@@ -238,9 +238,7 @@ def one_order() -> list[Object]:
 
 
 def every(
-    what: str,
-    make: Callable[[tuple[str, ...]], list[Object]],
-    *rows: tuple[tuple[str, ...], Sets],
+    what: str, make: Callable[[tuple[str, ...]], list[Object]], *rows: tuple[tuple[str, ...], Sets]
 ) -> list[Case]:
     """Return a case for each configuration of strategies, with all sets that it permits."""
     return [

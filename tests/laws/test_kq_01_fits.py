@@ -3,16 +3,7 @@
 import pytest
 
 from planner.quota.kueue.assignment import Assignment
-from tests.cluster import (
-    FLAVOR,
-    Object,
-    cohort,
-    configuration,
-    pending,
-    queue,
-    running,
-    state_of,
-)
+from tests.cluster import FLAVOR, Object, cohort, configuration, pending, queue, running, state_of
 from tests.laws.cases import FITS, full
 from tests.laws.judges import OWN, Case, broken, detail, judge
 from tests.verifier.cases import all_assigned, assigned

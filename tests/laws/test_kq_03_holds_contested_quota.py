@@ -3,13 +3,7 @@
 import pytest
 
 from planner.state.kueue import State
-from tests.cluster import (
-    cohort,
-    pending,
-    queue,
-    running,
-    state_of,
-)
+from tests.cluster import cohort, pending, queue, running, state_of
 from tests.laws.cases import ELSEWHERE, HOLDS_CONTESTED, RESOURCES
 from tests.laws.judges import OWN, RECLAIM, Case, broken, court_of, detail, judge
 from tests.verifier.cases import broken as laws_of

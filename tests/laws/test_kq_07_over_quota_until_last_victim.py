@@ -6,13 +6,7 @@ import pytest
 
 from planner.verifier.kueue.plan import match_plan, verify_plan
 from tests.cluster import Object, state_of
-from tests.laws.cases import (
-    KEPT,
-    NESTED,
-    OVER_QUOTA,
-    OWN_PATH,
-    one_queue,
-)
+from tests.laws.cases import KEPT, NESTED, OVER_QUOTA, OWN_PATH, one_queue
 from tests.laws.judges import OWN, RECLAIM, Case, broken, detail, judge
 from tests.verifier.cases import plan_of
 

@@ -8,16 +8,7 @@ from planner.state.kueue_topology import HOST
 from tests.cluster import Object, configuration
 from tests.laws.floors import Floor, keys
 from tests.laws.judges import sets
-from tests.reference.topology.racks import (
-    RACK,
-    flavor,
-    node,
-    pods,
-    room,
-    runs,
-    topology,
-    waits,
-)
+from tests.reference.topology.racks import RACK, flavor, node, pods, room, runs, topology, waits
 
 ALL = sets("", "a", "b", "c", "a b", "a c", "b c", "a b c")
 

@@ -6,18 +6,8 @@ import pytest
 
 from planner.plan import Certificate, Level, Proof
 from tests.laws.judges_yunikorn import Court
-from tests.verifier.yunikorn.plans import (
-    GPU,
-    broken,
-    full_node,
-    plan_of,
-    verdicts,
-)
-from tests.yunikorn.building import (
-    Json,
-    allocation,
-    two_queues,
-)
+from tests.verifier.yunikorn.plans import GPU, broken, full_node, plan_of, verdicts
+from tests.yunikorn.building import Json, allocation, two_queues
 
 A, B = frozenset({"a"}), frozenset({"b"})
 

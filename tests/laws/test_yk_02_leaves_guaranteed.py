@@ -4,12 +4,7 @@ import pytest
 
 from tests.laws.judges_yunikorn import Court
 from tests.verifier.yunikorn.plans import guaranteed, one_node_value
-from tests.yunikorn.building import (
-    Json,
-    allocation,
-    gpus,
-    queue,
-)
+from tests.yunikorn.building import Json, allocation, gpus, queue
 
 A, B, C = frozenset({"a"}), frozenset({"b"}), frozenset({"c"})
 
@@ -78,10 +73,7 @@ def test_what_would_be_left_is_told() -> None:
 @pytest.mark.parametrize("released", [False, True])
 def test_used_is_what_nobody_preempts_yet(*, released: bool) -> None:
     """Queue low uses 4, or only 3 of them: without the victim 2, or 1, of 2."""
-    held = [
-        *gpus(two=2, one=1),
-        allocation("gone", {"gpu": 1}, preempted=released),
-    ]
+    held = [*gpus(two=2, one=1), allocation("gone", {"gpu": 1}, preempted=released)]
     low, high = guaranteed("low", 2), guaranteed("high", 2)
     court = Court(one_node_value(low, high, running={"root.low": held}, size=4))
     assert court.forbids("YK-02", "two") == released

@@ -9,11 +9,7 @@ from tests.verifier.yunikorn.plans import (
     plan_of,
     verdicts,
 )
-from tests.yunikorn.building import (
-    Json,
-    gpus,
-    queue,
-)
+from tests.yunikorn.building import Json, gpus, queue
 
 
 def one_more_over_its_guaranteed(*, path: str) -> Json:
@@ -38,11 +34,7 @@ def test_the_same_allocations_in_another_queue_may_go() -> None:
 
 def test_other_queue() -> None:
     """Queue high uses 2 of its guaranteed, 1: what it gives up is what the ask takes."""
-    state = one_node(
-        guaranteed("high", 1),
-        running={"root.high": gpus(mine=2)},
-        size=2,
-    )
+    state = one_node(guaranteed("high", 1), running={"root.high": gpus(mine=2)}, size=2)
     plan = plan_of(state, "n1", "mine")
     assert broken(state, plan) == ["YK-03"]
     assert verdicts(state, plan)["YK-03"].detail == "mine is in queue root.high, as the ask itself"

@@ -4,14 +4,7 @@ import pytest
 
 from tests.laws.judges_yunikorn import Court
 from tests.verifier.yunikorn.plans import guaranteed, one_node_value
-from tests.yunikorn.building import (
-    Json,
-    allocation,
-    gpus,
-    of_release,
-    queue,
-    two_queues,
-)
+from tests.yunikorn.building import Json, allocation, gpus, of_release, queue, two_queues
 
 A, B, C, D = (frozenset({key}) for key in "abcd")
 

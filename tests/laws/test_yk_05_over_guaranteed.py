@@ -41,10 +41,7 @@ def two_leaves(department: int, x: int = 0) -> Json:
     return cluster_value(
         [
             queue(
-                "p",
-                queue("x", guaranteed={"gpu": x}),
-                queue("y"),
-                guaranteed={"gpu": department},
+                "p", queue("x", guaranteed={"gpu": x}), queue("y"), guaranteed={"gpu": department}
             ),
             queue("high", guaranteed={"gpu": 2}),
         ],

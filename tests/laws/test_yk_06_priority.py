@@ -5,20 +5,8 @@ import pytest
 
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from tests.laws.judges_yunikorn import Court
-from tests.verifier.yunikorn.plans import (
-    GPU,
-    broken,
-    guaranteed,
-    one_node,
-    one_node_value,
-    plan_of,
-)
-from tests.yunikorn.building import (
-    Json,
-    allocation,
-    queue,
-    two_queues,
-)
+from tests.verifier.yunikorn.plans import GPU, broken, guaranteed, one_node, one_node_value, plan_of
+from tests.yunikorn.building import Json, allocation, queue, two_queues
 
 A, B = frozenset({"a"}), frozenset({"b"})
 

@@ -7,13 +7,7 @@ import pytest
 from planner.models.yunikorn.candidates import fence_root
 from tests.laws.judges_yunikorn import Court
 from tests.verifier.yunikorn.plans import broken, guaranteed, one_node_value, plan_of
-from tests.yunikorn.building import (
-    Json,
-    allocation,
-    gpus,
-    of_release,
-    queue,
-)
+from tests.yunikorn.building import Json, allocation, gpus, of_release, queue
 
 A, B = frozenset({"a"}), frozenset({"b"})
 
@@ -121,10 +115,7 @@ def test_a_maximum_reaches_down() -> None:
     q = queue("q", queue("mid"), queue("high", guaranteed={"gpu": 2}))
     value = one_node_value(
         queue("p", queue("low"), q, max={"gpu": 1}),
-        running={
-            "root.p.q.mid": gpus(a=1),
-            "root.p.low": gpus(b=1),
-        },
+        running={"root.p.q.mid": gpus(a=1), "root.p.low": gpus(b=1)},
         path="root.p.q.high",
         size=2,
     )

@@ -16,12 +16,7 @@ from tests.verifier.yunikorn.plans import (
     verdicts,
     victim_of,
 )
-from tests.yunikorn.building import (
-    Json,
-    allocation,
-    queue,
-    two_queues,
-)
+from tests.yunikorn.building import Json, allocation, queue, two_queues
 
 A, B = frozenset({"a"}), frozenset({"b"})
 

@@ -16,14 +16,7 @@ from tests.verifier.yunikorn.plans import (
     one_node,
     plan_of,
 )
-from tests.yunikorn.building import (
-    Json,
-    allocation,
-    application,
-    gpus,
-    state_of,
-    two_queues,
-)
+from tests.yunikorn.building import Json, allocation, application, gpus, state_of, two_queues
 
 A = frozenset({"a"})
 

@@ -96,11 +96,7 @@ DEFAULT_ORDER: tuple[Measure, ...] = (
     ],
 )
 def test_levels_and_caps(name: str, levels: tuple[Measure, ...], caps: tuple[Measure, ...]) -> None:
-    assert (PROFILES[name].name, PROFILES[name].levels, PROFILES[name].caps) == (
-        name,
-        levels,
-        caps,
-    )
+    assert (PROFILES[name].name, PROFILES[name].levels, PROFILES[name].caps) == (name, levels, caps)
 
 
 def test_terms_of_a_profile_are_named_once() -> None:

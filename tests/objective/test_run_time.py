@@ -16,17 +16,7 @@ from planner.quota.kueue.snapshot import build_snapshot
 from planner.state import parse_time
 from planner.state.kueue import State
 from planner.state.kueue_workload import REPLACEMENT_FOR
-from tests.cluster import (
-    NOW,
-    PENDING,
-    Object,
-    at,
-    dump_of,
-    pending,
-    queue,
-    running,
-    state_of,
-)
+from tests.cluster import NOW, PENDING, Object, at, dump_of, pending, queue, running, state_of
 from tests.reader.test_quick import agree, listed
 from tests.reports import reports
 
@@ -190,8 +180,7 @@ def test_each_slice_starts_by_its_own_conditions() -> None:
 def test_a_slice_that_none_ran_of_has_not_run() -> None:
     waits = {"PodsReady": ("False", "WaitForStart", 1)}
     _, found = holders(
-        a_slice("first", 5, done=20, said=waits),
-        a_slice("second", 20, "first", said=waits),
+        a_slice("first", 5, done=20, said=waits), a_slice("second", 20, "first", said=waits)
     )
     assert found["ns/second"].running_s == 0
 
@@ -209,9 +198,7 @@ def test_a_slice_admitted_again_after_an_eviction_begins_a_new_run() -> None:
 
 def test_a_slice_that_replaced_nobody_begins_a_run() -> None:
     _, found = holders(
-        a_slice("before", 5, done=10),
-        a_slice("first", 15, done=20),
-        a_slice("second", 20, "first"),
+        a_slice("before", 5, done=10), a_slice("first", 15, done=20), a_slice("second", 20, "first")
     )
     assert found["ns/second"].running_s == 45 * 60
 

@@ -122,10 +122,7 @@ def of_recorded() -> Iterator[Case]:
         needy = (x for x in lines_of.lines(name) if x["expect"]["assignment"]["mode"] == "Preempt")
         for line in islice(needy, LINES):
             yield Case(
-                line["id"],
-                lines_of.state_of(line),
-                line["pending"],
-                lines_of.assignment_of(line),
+                line["id"], lines_of.state_of(line), line["pending"], lines_of.assignment_of(line)
             )
 
 
@@ -152,11 +149,7 @@ def _legal(instance: Instance, *, fair: bool) -> list[frozenset[str]]:
     return sorted({gone for found in attempts for gone in found}, key=sorted)
 
 
-SOURCES = {
-    "quickstart": quickstart,
-    "recorded": of_recorded,
-    "deep": of_deep_trees,
-}
+SOURCES = {"quickstart": quickstart, "recorded": of_recorded, "deep": of_deep_trees}
 
 
 def cases(source: str) -> Iterator[Case]:

@@ -27,15 +27,7 @@ from planner.solver.yunikorn.start import start
 from planner.verifier.yunikorn import verify_yunikorn_case
 from planner.verifier.yunikorn.case import Victim, YuniKornCase
 from tests.subsets import subsets
-from tests.yunikorn.building import (
-    Json,
-    allocation,
-    application,
-    ask,
-    cluster_value,
-    node,
-    queue,
-)
+from tests.yunikorn.building import Json, allocation, application, ask, cluster_value, node, queue
 
 Keys = frozenset[str]
 Counts = tuple[int, ...]

@@ -30,11 +30,7 @@ def per_pod(spec: dict[str, Any], defaults: Defaults = NONE) -> dict[str, float]
 
 
 def totals(
-    spec: dict[str, Any],
-    count: int = 1,
-    *,
-    defaults: Defaults = NONE,
-    **configuration: Any,
+    spec: dict[str, Any], count: int = 1, *, defaults: Defaults = NONE, **configuration: Any
 ) -> dict[str, int]:
     """Return the request of a podset in Kueue's units."""
     workload = Workload.model_validate(

@@ -21,16 +21,7 @@ from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
 from planner.state.kueue import State
 from planner.state.kueue_workload import NEVER
 from tests import kueue_state
-from tests.cluster import (
-    PENDING,
-    Object,
-    at,
-    cohort,
-    pending,
-    queue,
-    running,
-    state_of,
-)
+from tests.cluster import PENDING, Object, at, cohort, pending, queue, running, state_of
 from tests.conftest import ROOT
 from tests.recorded import lines
 from tests.recorded import state_of as recorded_state

@@ -222,10 +222,7 @@ STRATEGIES = ["LessThanInitialShare", "LessThanOrEqualToFinalShare"]
     [
         ({"featureGates": {"PriorityBoost": "true"}}, "featureGates.PriorityBoost"),
         ({"featureGates": ["PriorityBoost"]}, "featureGates"),
-        (
-            {"fairSharing": {"preemptionStrategies": STRATEGIES}},
-            "fairSharing.preemptionStrategies",
-        ),
+        ({"fairSharing": {"preemptionStrategies": STRATEGIES}}, "fairSharing.preemptionStrategies"),
         (
             {"fairSharing": {"preemptionStrategies": ["LessThan"]}},
             "fairSharing.preemptionStrategies[0]",

@@ -73,10 +73,7 @@ SLICES: list[Object] = [
 ]
 
 SAME: dict[str, tuple[Object, Object]] = {
-    "cohort": (
-        cluster_queue(version=V1BETA1, cohort="root"),
-        cluster_queue(cohortName="root"),
-    ),
+    "cohort": (cluster_queue(version=V1BETA1, cohort="root"), cluster_queue(cohortName="root")),
     "Borrow": (
         cluster_queue(version=V1BETA1, flavorFungibility={"whenCanBorrow": "Borrow"}),
         cluster_queue(flavorFungibility={"whenCanBorrow": "MayStopSearch"}),

@@ -85,11 +85,7 @@ def test_a_pod_is_found_by_its_uid_or_by_the_tags(tmp_path: Path) -> None:
         pod("team-a/two", "", opted_out),
         pod("team-b/three", "u9", opted_out),
     )
-    claims = [
-        allocation("u1"),
-        allocation("u2", "team-a/two"),
-        allocation("u3", "team-a/three"),
-    ]
+    claims = [allocation("u1"), allocation("u2", "team-a/two"), allocation("u3", "team-a/three")]
     state = folder_of(tmp_path, running(*claims), pods)
     assert [flags(state, key)[0] for key in ("u1", "u2", "u3")] == [False, False, True]
 

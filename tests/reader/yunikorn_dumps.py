@@ -67,9 +67,7 @@ def dump(*applications: Json, **more: Any) -> Json:
         "root",
         queue("root.batch", maxResource={"vcore": 4000}),
         queue(
-            "root.prod",
-            guaranteedResource={"vcore": 2000},
-            properties={"preemption.delay": "10s"},
+            "root.prod", guaranteedResource={"vcore": 2000}, properties={"preemption.delay": "10s"}
         ),
         partition="default",
     )

@@ -33,10 +33,7 @@ def ran(*parts: Iterable[Object], preemptor: str) -> list[str]:
 @pytest.mark.parametrize(("gate", "first"), [(False, ["fair", "old"]), (True, ["old", "fair"])])
 @pytest.mark.parametrize("fairly", [False, True])
 def test_whoever_preempted_before_comes_first_by_a_gate(
-    *,
-    gate: bool,
-    first: list[str],
-    fairly: bool,
+    *, gate: bool, first: list[str], fairly: bool
 ) -> None:
     """Fair borrows less than old, or nothing: it comes first by either order without the gate."""
     more: dict[str, object] = {"fairSharing": {}} if fairly else {}
@@ -84,11 +81,7 @@ def test_a_preemptor_that_finds_nobody_keeps_room_by_a_gate(*, gate: bool, secon
     ],
 )
 def test_when_a_walk_begins_anew(
-    *,
-    cycle: int,
-    generation: int,
-    keeps: bool,
-    outdated: bool,
+    *, cycle: int, generation: int, keeps: bool, outdated: bool
 ) -> None:
     gates = {"featureGates": {"FlavorFungibilityPreserveScanProgress": keeps}}
     configured = Configuration.model_validate(gates)

@@ -24,10 +24,7 @@ from tests.cluster import (
     running,
     state_of,
 )
-from tests.reference.cycles import (
-    ran,
-    waits,
-)
+from tests.reference.cycles import ran, waits
 
 
 def gates(**switches: bool) -> list[Object]:

@@ -6,12 +6,7 @@ from planner.errors import UnsupportedError
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import Decision, decide
-from tests.cluster import (
-    PENDING,
-    Object,
-    queue,
-    state_of,
-)
+from tests.cluster import PENDING, Object, queue, state_of
 from tests.elastic import Pods, new, old
 from tests.told import told
 

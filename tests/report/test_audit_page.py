@@ -56,12 +56,7 @@ def test_distributions_count_every_comparable_case_once() -> None:
     assert bins(victims) == {"0": (1,), "1": (0,), "2": (1,)}
     # 7,200 + 1,800 accelerator-seconds are 2.5 accelerator-hours.
     assert bins(work) == {"0": (1,), "to 0.1": (0,), "to 1": (0,), "to 10": (1,)}
-    assert bins(ratios) == {
-        "to 1": (1, 2),
-        "to 1.5": (0, 0),
-        "to 2": (0, 0),
-        "to 3": (1, 0),
-    }
+    assert bins(ratios) == {"to 1": (1, 2), "to 1.5": (0, 0), "to 2": (0, 0), "to 3": (1, 0)}
     told(work.notes)
 
 

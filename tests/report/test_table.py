@@ -4,13 +4,7 @@ import re
 
 import pytest
 
-from tests.report.factory import (
-    make_certificate,
-    make_demand,
-    make_greedy,
-    make_plan,
-    make_victim,
-)
+from tests.report.factory import make_certificate, make_demand, make_greedy, make_plan, make_victim
 from tests.report.plans import PLANS
 from tests.report.rendering import html, table
 

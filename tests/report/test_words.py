@@ -14,13 +14,7 @@ from planner.plan.proof import ByRows, Tree
 from planner.reference.kueue.classical import REASON
 from planner.reference.kueue.fair_sharing import FAIR, OWN, WITHIN_NOMINAL
 from planner.report.kueue.plan import cascades_in_words as in_words
-from planner.report.words import (
-    contrast,
-    proof_in_words,
-    rules_name,
-    scheduler_name,
-    term_rows,
-)
+from planner.report.words import contrast, proof_in_words, rules_name, scheduler_name, term_rows
 from planner.report.yunikorn.plan import last_tier
 from planner.scheduler import schedulers
 from planner.term import TERMS, text_of
@@ -71,10 +65,7 @@ def test_the_same_reason_has_another_law_under_other_rules() -> None:
     classical, fair = (make_plan(rules=f"kueue-{kind}") for kind in ("classical", "fair"))
     assert [
         law.id for plan in (classical, fair) if (law := law_behind(plan.laws, "InClusterQueue"))
-    ] == [
-        "KQ-04",
-        "FS-03",
-    ]
+    ] == ["KQ-04", "FS-03"]
     assert law_behind(classical.laws, "InCohortFairSharing") is None
 
 

@@ -211,10 +211,7 @@ def test_options_of_kueue_name_the_nearest_that_there_is(
 
 OF_A_PATH = pytest.mark.parametrize(
     "asks",
-    [
-        lambda _, path: ("generate", "small", "-o", path),
-        lambda _, path: ("import", "philly", path),
-    ],
+    [lambda _, path: ("generate", "small", "-o", path), lambda _, path: ("import", "philly", path)],
     ids=["generate", "import"],
 )
 

@@ -182,9 +182,7 @@ def test_a_time_limit_may_be_any_number() -> None:
 
 
 @pytest.mark.parametrize("name", ["solve", "front", "solve_joint", "audit"])
-def test_what_is_assumed_is_checked_before_any_work(
-    name: str,
-) -> None:
+def test_what_is_assumed_is_checked_before_any_work(name: str) -> None:
     """A name that is not pending would be found first, if anything were looked for."""
     state = planner.read("instances/quickstart/cluster.json")
     pending = ["no/body"] if name == "solve_joint" else "no/body"

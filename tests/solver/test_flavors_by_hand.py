@@ -12,17 +12,7 @@ from planner.objective.wishes import Wishes
 from planner.plan.kueue import Plan
 from planner.reference.kueue import permitted
 from planner.state.kueue import State
-from tests.flavored import (
-    GPU,
-    Object,
-    flavor,
-    group,
-    pending,
-    podset,
-    queue,
-    running,
-    state_of,
-)
+from tests.flavored import GPU, Object, flavor, group, pending, podset, queue, running, state_of
 from tests.told import told
 
 FLAVORS = [flavor("h100"), flavor("a100")]

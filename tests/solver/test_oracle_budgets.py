@@ -23,10 +23,7 @@ SELECTORS: list[dict[str, Any] | None] = [
     {"matchLabels": {"app": "a"}},
     {"matchExpressions": [{"key": "app", "operator": "In", "values": ["a", "b"]}]},
     {"matchExpressions": [{"key": "tier", "operator": "DoesNotExist"}]},
-    {
-        "matchLabels": {"app": "a"},
-        "matchExpressions": [{"key": "tier", "operator": "Exists"}],
-    },
+    {"matchLabels": {"app": "a"}, "matchExpressions": [{"key": "tier", "operator": "Exists"}]},
     {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["a"]}]},
 ]
 SPECS: list[dict[str, Any]] = [

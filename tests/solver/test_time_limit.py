@@ -22,16 +22,7 @@ from planner.solver.kueue.stability import NOT_KNOWN
 from planner.solver.proving.grow import Grown
 from planner.solver.search import Run
 from planner.state.kueue import State
-from tests.cluster import (
-    PENDING,
-    Object,
-    fair_sharing,
-    pending,
-    preempt,
-    queue,
-    running,
-    state_of,
-)
+from tests.cluster import PENDING, Object, fair_sharing, pending, preempt, queue, running, state_of
 from tests.conftest import TEST_ALL, recorded_root
 from tests.solver.test_core import crowd
 from tests.solver.truth import Truth, truths

@@ -6,11 +6,7 @@ import pytest
 
 from planner.plan import Certificate, Level
 from planner.plan.kueue import Amount, Demand, Plan
-from planner.verifier.kueue.certificate import (
-    check_certificate,
-    check_levels,
-    check_status,
-)
+from planner.verifier.kueue.certificate import check_certificate, check_levels, check_status
 from planner.verifier.kueue.plan import match_plan
 from tests.told import told
 from tests.verifier.cases import (

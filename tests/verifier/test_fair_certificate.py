@@ -141,8 +141,5 @@ def test_a_queue_is_enough_where_classical_preemption_asks_its_cohort() -> None:
         rules: [w.key for w in match_plan(state, plan_of(state, rules=rules)).setting.candidates]
         for rules in ("kueue-fair", "kueue-classical")
     }
-    assert candidates == {
-        "kueue-fair": ["team/own", "team/a"],
-        "kueue-classical": ["team/own"],
-    }
+    assert candidates == {"kueue-fair": ["team/own", "team/a"], "kueue-classical": ["team/own"]}
     assert broken(state, fair_plan(state, ("a", RECLAIM)))[-2:] == ["FS-06", "FS-07"]

@@ -23,12 +23,7 @@ from planner.quota.yunikorn.resource import (
     plus,
     share_type,
 )
-from planner.reference.yunikorn.candidates import (
-    Candidate,
-    find_candidates,
-    find_fence,
-    in_leaf,
-)
+from planner.reference.yunikorn.candidates import Candidate, find_candidates, find_fence, in_leaf
 from planner.state.yunikorn import Allocation
 from planner.state.yunikorn_pods import KubernetesObjects, Pod
 from planner.state.yunikorn_release import V1_8

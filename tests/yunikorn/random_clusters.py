@@ -132,11 +132,7 @@ class _Draw:
         ]
         running = [application(f"runs-{leaf}", leaf, *held[leaf]) for leaf in _LEAVES]
         queues = [
-            self.queue(
-                "root.a",
-                self.queue("root.a.q1"),
-                self.queue("root.a.q10"),
-            ),
+            self.queue("root.a", self.queue("root.a.q1"), self.queue("root.a.q10")),
             self.queue(
                 "root.b",
                 self.queue("root.b.c", self.queue("root.b.c.q1"), self.queue("root.b.c.q2")),

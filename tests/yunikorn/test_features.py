@@ -174,11 +174,7 @@ def in_file(name: str) -> Iterator[Line]:
     ("owner", "rule", "without", "name"), RULES, ids=[f"{one[1]}-{one[3]}" for one in RULES]
 )
 def test_a_rule_that_is_taken_away_is_missed(
-    monkeypatch: pytest.MonkeyPatch,
-    owner: object,
-    rule: str,
-    without: object,
-    name: str,
+    monkeypatch: pytest.MonkeyPatch, owner: object, rule: str, without: object, name: str
 ) -> None:
     monkeypatch.setattr(owner, rule, without)
     assert any(replay_line(line).outcome == "different" for line in in_file(name))

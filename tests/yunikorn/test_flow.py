@@ -43,10 +43,7 @@ def test_a_required_node_is_reserved_and_then_made_free() -> None:
     """The core reserves it in one cycle, and preempts in the next; the older of both stays."""
     running = allocation("a", GPU, 20, on="n2"), allocation("b", GPU, 10, on="n2")
     flow = run_flow(state_of(on_its_node(*running)), recreate=True)
-    assert flow.steps == (
-        Step("ask", "preempt", "n2", ("b",)),
-        Step("b-again", "allocate", "n1"),
-    )
+    assert flow.steps == (Step("ask", "preempt", "n2", ("b",)), Step("b-again", "allocate", "n1"))
 
 
 def test_no_other_ask_takes_the_node_that_one_waits_for() -> None:

@@ -13,11 +13,7 @@ import planner
 from planner.errors import InputError, SchemaError
 from planner.quota.yunikorn.cluster import prepare
 from planner.quota.yunikorn.queue import Properties
-from planner.reader.yunikorn import (
-    ORIGINATORS_UNKNOWN,
-    PLACED_MEANWHILE,
-    read_yunikorn_objects,
-)
+from planner.reader.yunikorn import ORIGINATORS_UNKNOWN, PLACED_MEANWHILE, read_yunikorn_objects
 from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN
 from planner.reader.yunikorn_queues import OTHER_AMOUNTS, read_queues
 from planner.state.clock import SECOND, from_nanoseconds

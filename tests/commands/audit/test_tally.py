@@ -2,12 +2,7 @@
 
 from planner.commands.audit import Case, Question
 from planner.commands.audit.judge import summarise
-from planner.commands.audit.record import (
-    FindingCode,
-    Judgement,
-    StateAudit,
-    Summary,
-)
+from planner.commands.audit.record import FindingCode, Judgement, StateAudit, Summary
 from planner.commands.study.record import Failure
 from planner.objective.profiles import PROFILES, Profile
 from planner.plan import Shown

@@ -31,25 +31,10 @@ LATER = ("--now", "2026-12-24T18:00:00Z")
 QUESTIONS = [
     Question("stable", "third", ("--stable",), "stable yes, not no"),
     Question("now", "small", LATER, f"now {LATER[1]}, not "),
-    Question(
-        "release",
-        "small",
-        ("--kueue-release", "0.18.6"),
-        "release 0.18.6, not main",
-    ),
-    Question(
-        "requests",
-        "small",
-        ("--requests", "recorded"),
-        "requests recorded, not template",
-    ),
+    Question("release", "small", ("--kueue-release", "0.18.6"), "release 0.18.6, not main"),
+    Question("requests", "small", ("--requests", "recorded"), "requests recorded, not template"),
     Question("assume", "conditional", ("--assume", "quota"), "assume quota, not none"),
-    Question(
-        "rules",
-        "yunikorn",
-        ("--laws", "code"),
-        "rules yunikorn-code, not yunikorn-design",
-    ),
+    Question("rules", "yunikorn", ("--laws", "code"), "rules yunikorn-code, not yunikorn-design"),
     Question("now", "yunikorn", LATER, f"now {LATER[1]}, not "),
 ]
 EACH = pytest.mark.parametrize("asked", QUESTIONS, ids=lambda asked: f"{asked.state}-{asked.part}")

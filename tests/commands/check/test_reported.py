@@ -18,15 +18,13 @@ from tests.told import told
 
 HERE = Path(__file__).parent / "reported"
 QUICKSTART = INSTANCES / "quickstart" / "cluster.json"
-NAMED = {
-    "release-silent": ("--now", "2026-11-01T12:00:00Z", "--kueue-release", "0.16.9"),
-}
+NAMED = {"release-silent": ("--now", "2026-11-01T12:00:00Z", "--kueue-release", "0.16.9")}
 """What makes the question of a plan that tells the truth about another one."""
 STILL_FALSE = {
     "forged-modes-infeasible": (
         ("--now", "2026-03-08T21:06:00Z"),
         "nvidia.com/gpu h100 Fit), not (",
-    ),
+    )
 }
 """What is named in vain: the plan lies about the state, too."""
 NO_PLAN = {"empty-list", "forged-placement-0262"}

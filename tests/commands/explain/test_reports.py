@@ -23,14 +23,14 @@ ANSWERS = {
         (
             "resv-2/pod-r2 fits as it is: nobody is evicted for it, and resv-1/pod-r1 could not "
             "be: KQ-05 reclaimWithinCohort of ClusterQueue resv-2 is Never"
-        ),
+        )
     ],
     "note-nothing-asks-for-it-back": ["it counts as borrowed, and others may take it back"],
     "solve-blames-quota-when-nodes-lack-room": [
         (
             "even without the only candidate the nodes lack room (KT-01): main needs 2 slots of 4 "
             "nvidia.com/gpu in one node of flavor alpha, and none of 1 has room: node node-1 has 1"
-        ),
+        )
     ],
 }
 WRONG = ("what is short, ;", "nothing asks for it back", "no set of the 1 candidates")

@@ -63,11 +63,7 @@ def ray(**more: Any) -> Object:
     return {"headGroupSpec": head, "workerGroupSpecs": groups, **more}
 
 
-WORKERS = [
-    ("small", 2, {"gpu": 2}),
-    ("hosts", 6, {"gpu": 12}),
-    ("one", 1, {"gpu": 4}),
-]
+WORKERS = [("small", 2, {"gpu": 2}), ("hosts", 6, {"gpu": 12}), ("one", 1, {"gpu": 4})]
 HEAD = ("head", 1, {"gpu": 0, "cpu": 2000})
 MIB = 2**20
 JOBS = [

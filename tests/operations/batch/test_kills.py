@@ -85,8 +85,7 @@ def test_dask_that_stays_dead(
     assert error.startswith(f"error: --cluster {dask.address}: no Dask ")
     done, total = results.read_bytes().count(b"\n") - 1, undisturbed.count(b"\n") - 1
     assert re.search(
-        rf", and the 3 s of waiting are over; {total - done} of {total} states are not done$",
-        error,
+        rf", and the 3 s of waiting are over; {total - done} of {total} states are not done$", error
     )
     assert hint == f"  hint: {results} has what is done; --resume goes on with it"
     assert process(*words, "--resume").returncode == FINDINGS

@@ -6,16 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import (
-    BIG,
-    SMALL,
-    another_pending,
-    answer,
-    call,
-    cluster,
-    refused,
-    write,
-)
+from tests.cli.running import BIG, SMALL, another_pending, answer, call, cluster, refused, write
 from tests.cluster import dump_of, queue, running
 from tests.conftest import YUNIKORN
 from tests.told import told

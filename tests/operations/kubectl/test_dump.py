@@ -17,14 +17,7 @@ from planner.state.kueue import State
 from tests import stand_in
 from tests.cli.running import cluster
 from tests.conftest import FOR_EVER_S
-from tests.stand_in import (
-    CONFIGURATION,
-    MANAGER,
-    StandIn,
-    dies,
-    forbidden,
-    no_such_type,
-)
+from tests.stand_in import CONFIGURATION, MANAGER, StandIn, dies, forbidden, no_such_type
 from tests.told import told
 
 ALL = ["--all-namespaces", "--output=json"]

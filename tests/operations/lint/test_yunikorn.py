@@ -15,15 +15,7 @@ from planner.operations.lint.lint import KINDS, Finding, files_of
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.reference.yunikorn.flow import Step, run_flow
 from tests.told import told
-from tests.yunikorn.building import (
-    Json,
-    allocation,
-    application,
-    ask,
-    cluster_value,
-    node,
-    queue,
-)
+from tests.yunikorn.building import Json, allocation, application, ask, cluster_value, node, queue
 
 NODES = [node("n1", {"gpu": 4})]
 TWO = {"gpu": 2}

@@ -241,12 +241,7 @@ def test_put_together_where_the_dump_is_not_to_be_had(
     # In the order of the core's own dump (webservice/state_dump.go, doStateDump): the queue of an
     # application that comes in between is there.
     pieces = (f"{below}/applications/active", f"{below}/nodes", f"{below}/queues")
-    assert asked.paths[2:] == [
-        "/ws/v1/partitions",
-        *pieces,
-        "/ws/v1/config",
-        "/ws/v1/clusters",
-    ]
+    assert asked.paths[2:] == ["/ws/v1/partitions", *pieces, "/ws/v1/config", "/ws/v1/clusters"]
     del dump["rmDiagnostics"]  # which nothing but the dump has
     assert state_of(out) == state_of(dump)
 

@@ -107,11 +107,7 @@ def runs(  # noqa: PLR0913 - the words of the small language
     """Return a workload with so many pods on each node; ``amounts`` are of one pod."""
     count = sum(on.values())
     slices = [
-        {
-            "domainCount": 1,
-            "valuesPerLevel": [{"universal": leaf}],
-            "podCounts": {"universal": n},
-        }
+        {"domainCount": 1, "valuesPerLevel": [{"universal": leaf}], "podCounts": {"universal": n}}
         for leaf, n in on.items()
     ]
     assignment = {

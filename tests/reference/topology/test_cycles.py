@@ -5,15 +5,7 @@ from planner.reference.kueue.cycle.run import schedule
 from planner.reference.kueue.cycle.waiting import waiting_queues
 from planner.state.kueue_topology import HOST
 from tests.cluster import configuration
-from tests.reference.topology.racks import (
-    flavor,
-    node,
-    pods,
-    room,
-    state_of,
-    topology,
-    waits,
-)
+from tests.reference.topology.racks import flavor, node, pods, room, state_of, topology, waits
 
 
 def test_the_walk_of_a_group_goes_on_behind_a_leader_without_quota() -> None:

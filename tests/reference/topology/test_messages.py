@@ -12,16 +12,7 @@ import pytest
 from planner.reference.kueue.eligibility import kubernetes_amount
 from planner.state.kueue_topology import HOST
 from tests.cluster import Object
-from tests.reference.topology.racks import (
-    RACK,
-    decided,
-    flavor,
-    node,
-    pods,
-    room,
-    topology,
-    waits,
-)
+from tests.reference.topology.racks import RACK, decided, flavor, node, pods, room, topology, waits
 from tests.told import told
 
 BLOCK = "block"

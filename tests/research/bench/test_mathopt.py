@@ -6,13 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from ortools.math_opt.python.mathopt import (
-    Model,
-    SolveParameters,
-    SolveResult,
-    SolverType,
-    solve,
-)
+from ortools.math_opt.python.mathopt import Model, SolveParameters, SolveResult, SolverType, solve
 from ortools.sat.python import cp_model
 
 from planner.models.shared.builder import Builder, Linear

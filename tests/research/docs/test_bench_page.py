@@ -82,12 +82,7 @@ def quick_table() -> str:
     return text.partition("\n\n")[2].partition("\n### Performance")[0].strip()
 
 
-BLOCKS = {
-    "suite": suite_table,
-    "rivals": rivals_table,
-    "full": full_tables,
-    "quick": quick_table,
-}
+BLOCKS = {"suite": suite_table, "rivals": rivals_table, "full": full_tables, "quick": quick_table}
 
 
 @pytest.mark.parametrize("name", BLOCKS)

@@ -26,12 +26,7 @@ def script() -> Any:
 
 
 def case(
-    victims: int,
-    fewest: int,
-    regret: int,
-    lost_s: int,
-    *findings: FindingCode,
-    state: str = "s",
+    victims: int, fewest: int, regret: int, lost_s: int, *findings: FindingCode, state: str = "s"
 ) -> Case:
     """Return a case with so many victims, of the optima too, and seconds lost without need."""
     gaps = {"workloads": victims - regret, "lost_work": lost_s}
@@ -69,10 +64,7 @@ def audit_of(*cases: Case) -> Audit:
 
 def test_figures(script: Any) -> None:
     audit = audit_of(
-        case(5, 1, 5, 3600, "disruption"),
-        case(3, 2, 2, 0),
-        case(1, 1, 1, 0),
-        case(0, 0, 0, 0),
+        case(5, 1, 5, 3600, "disruption"), case(3, 2, 2, 0), case(1, 1, 1, 0), case(0, 0, 0, 0)
     )
     header, _, *lines = script.figures({"small": audit}).splitlines()
     assert header == "|  | small |"
@@ -129,10 +121,7 @@ def busiest(jobs: list[Job]) -> tuple[int, int, int]:
     changes = sorted(
         change
         for job in jobs
-        for change in (
-            (job.start, 1, job.gpus),
-            (job.start + job.duration, -1, -job.gpus),
-        )
+        for change in ((job.start, 1, job.gpus), (job.start + job.duration, -1, -job.gpus))
     )
     running = gpus = most = most_gpus = second = 0
     for moment, change, amount in changes:

@@ -56,12 +56,7 @@ class Decision:
     def simulation(self) -> Kep83Simulation:
         """The brute force on it."""
         return Kep83Simulation(
-            self.snapshot,
-            self.preemptor,
-            self.assignment,
-            self.options,
-            self.waited,
-            self.cost,
+            self.snapshot, self.preemptor, self.assignment, self.options, self.waited, self.cost
         )
 
     @cached_property

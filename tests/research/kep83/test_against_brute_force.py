@@ -30,11 +30,7 @@ def victims(decision: Decision) -> list[str]:
     """Return whom the reference preempts, in order; afterwards the snapshot is as before."""
     usage = [list(row) for row in decision.snapshot.usage.amount]
     found = decide_kep83(
-        decision.snapshot,
-        decision.preemptor,
-        decision.options,
-        decision.assignment,
-        decision.cost,
+        decision.snapshot, decision.preemptor, decision.options, decision.assignment, decision.cost
     )
     assert decision.snapshot.usage.amount == usage
     return [target.workload.key for target in found.search.targets]

@@ -53,12 +53,7 @@ def test_victims_leave_one_after_another() -> None:
     evictions = ["0 x preempted by high", "0 y preempted by high"]
     answer = went(*parts, apart_s=3)
     assert (answer.eviction_s, answer.apart_s) == (1, 3)
-    assert story(answer.timeline) == [
-        *evictions,
-        "1 x requeued",
-        "4 y requeued",
-        "4 high admitted",
-    ]
+    assert story(answer.timeline) == [*evictions, "1 x requeued", "4 y requeued", "4 high admitted"]
     script = Script.model_validate({"workload": [{"name": "ns/x", "vacate_seconds": 9}]})
     assert story(went(*parts, script=script).timeline) == [
         *evictions,

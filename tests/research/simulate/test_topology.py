@@ -23,16 +23,7 @@ from planner.state.kueue_topology import HOST
 from tests.cluster import PENDING, Object, admission_check, configuration
 from tests.conftest import TEST_ALL, recorded_root
 from tests.recorded import state_of as recorded_state
-from tests.reference.topology.racks import (
-    flavor,
-    node,
-    pods,
-    room,
-    runs,
-    state_of,
-    topology,
-    waits,
-)
+from tests.reference.topology.racks import flavor, node, pods, room, runs, state_of, topology, waits
 from tests.research.generated import generated
 from tests.research.simulate.driving import as_dumped, drive, story, world_of
 from tests.told import told
@@ -79,10 +70,7 @@ def test_a_job_that_fits_by_quota_waits_for_a_node() -> None:
     found = went(parts, script=script)
     finished = next(one for one in found.timeline if one.kind == "finished")
     at_s = finished.at_s + 1
-    assert story(found.timeline) == [
-        f"{finished.at_s} w1 finished",
-        f"{at_s} pending admitted",
-    ]
+    assert story(found.timeline) == [f"{finished.at_s} w1 finished", f"{at_s} pending admitted"]
     assert found.coverage == ()
     assert story(went(parts, OFF, script=script).timeline)[0] == "0 pending admitted"
 

@@ -6,15 +6,7 @@ from planner.commands.compare.measure import find_algorithm
 from planner.errors import SchemaError
 from tests.commands.compare.test_measure import rows_of
 from tests.research.strict.test_plan import STATE
-from tests.verifier.cases import (
-    cluster,
-    cohort,
-    fair_sharing,
-    policies,
-    queue,
-    running,
-    waiting,
-)
+from tests.verifier.cases import cluster, cohort, fair_sharing, policies, queue, running, waiting
 
 FEWEST = "strict/optimum:min-count"
 

@@ -14,15 +14,7 @@ from tests.oracle.cluster import Cluster, UnsupportedError
 from tests.oracle.question import ask
 from tests.research.strict.oracle import strict_sets
 from tests.told import told
-from tests.verifier.cases import (
-    cluster,
-    cohort,
-    fair_sharing,
-    policies,
-    queue,
-    running,
-    waiting,
-)
+from tests.verifier.cases import cluster, cohort, fair_sharing, policies, queue, running, waiting
 
 FILES = ("small-fair-flat", "small-fair-hier", "small-classical-hier")
 EVERY = 48

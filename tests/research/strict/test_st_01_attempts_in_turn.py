@@ -2,16 +2,7 @@
 
 from planner.state.kueue import State
 from tests.research.strict.cases import strictly_broken
-from tests.verifier.cases import (
-    OWN,
-    cluster,
-    cohort,
-    plan_of,
-    policies,
-    queue,
-    running,
-    waiting,
-)
+from tests.verifier.cases import OWN, cluster, cohort, plan_of, policies, queue, running, waiting
 
 
 def state(second: int) -> State:

@@ -24,10 +24,7 @@ from tests.yunikorn.building import (
 )
 
 TAGS: Json = {
-    "allocationTags": {
-        "kubernetes.io/meta/namespace": "ml",
-        "kubernetes.io/meta/podName": "driver",
-    }
+    "allocationTags": {"kubernetes.io/meta/namespace": "ml", "kubernetes.io/meta/podName": "driver"}
 }
 LARGE: Json = {"gpu": 2, "vcore": 1500, "memory": 2**31}
 SMALL: Json = {"gpu": 1, "vcore": 500, "memory": 2**30}

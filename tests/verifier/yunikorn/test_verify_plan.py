@@ -9,15 +9,7 @@ from planner.laws import RULE_SETS
 from planner.quota.yunikorn.cluster import prepare
 from planner.verifier.yunikorn import match_yunikorn, verify_yunikorn_plan
 from planner.verifier.yunikorn.case import YuniKornCase
-from tests.verifier.yunikorn.plans import (
-    CODE,
-    DESIGN,
-    GPU,
-    REQUIRED,
-    guaranteed,
-    one_node,
-    plan_of,
-)
+from tests.verifier.yunikorn.plans import CODE, DESIGN, GPU, REQUIRED, guaranteed, one_node, plan_of
 from tests.yunikorn.building import (
     Json,
     allocation,
@@ -89,10 +81,7 @@ def test_what_does_not_match_is_a_fault() -> None:
     assert case.node is None
     assert case.faults == {
         "fits_node": ["there is no node n9"],
-        "preemptable": (
-            "a is named 2 times",
-            "nonesuch is not among the allocations",
-        ),
+        "preemptable": ("a is named 2 times", "nonesuch is not among the allocations"),
     }
 
 

@@ -227,11 +227,7 @@ def test_gates_that_a_release_does_not_know_are_not_tried(release: str) -> None:
     [
         # a may use 1 of its own, and 1 of the 4 of b: with one more lent it has its 3.
         (
-            [
-                *queue("a", 1, "org"),
-                *queue("b", 4, "org", lending=1),
-                *pending("a", 3),
-            ],
+            [*queue("a", 1, "org"), *queue("b", 4, "org", lending=1), *pending("a", 3)],
             "clusterqueue/b.quota.default/gpu.lendingLimit=2",
             0,
         ),

@@ -2,12 +2,7 @@
 
 import pytest
 
-from planner.commands.explain.kueue.record import (
-    REASONS,
-    parse_messages,
-    resolve,
-    take_apart,
-)
+from planner.commands.explain.kueue.record import REASONS, parse_messages, resolve, take_apart
 from planner.errors import LookupFailed, ParseError
 from tests.cluster import Object, pending, queue, running, state_of
 from tests.told import told

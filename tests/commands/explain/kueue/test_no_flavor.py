@@ -5,16 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 import planner
-from tests.cluster import (
-    PENDING,
-    Object,
-    cohort,
-    fair_sharing,
-    pending,
-    queue,
-    running,
-    state_of,
-)
+from tests.cluster import PENDING, Object, cohort, fair_sharing, pending, queue, running, state_of
 from tests.conftest import ROOT
 from tests.kueue_state import read
 

@@ -209,10 +209,7 @@ def test_flavors_that_were_not_assigned_are_told_as_well() -> None:
     """Kueue stays with the first flavor that quota allows (§3.3), although the second has room."""
     second = [*flavor("second", "other"), *topology(name="other")]
     groups = [
-        {
-            "name": name,
-            "resources": [{"name": "gpu", "nominalQuota": 100}],
-        }
+        {"name": name, "resources": [{"name": "gpu", "nominalQuota": 100}]}
         for name in ("default", "second")
     ]
     own = room()

@@ -28,10 +28,7 @@ def city() -> Json:
     On n1 three of ``root.low`` run, of which the ask can have two.
     """
     worth = {"priority": "3"}
-    pod = {
-        "kubernetes.io/meta/namespace": "crawl",
-        "kubernetes.io/meta/podName": "spider",
-    }
+    pod = {"kubernetes.io/meta/namespace": "crawl", "kubernetes.io/meta/podName": "spider"}
     return cluster_value(
         [
             queue("low", guaranteed={"gpu": 1}),
@@ -65,9 +62,7 @@ def city() -> Json:
             application("c", "root.modest", allocation("kept", {"gpu": 0}, 7)),
             application("d", "root.closed", allocation("shut", {"gpu": 0}, 7)),
             application(
-                "e",
-                "root.team.inner",
-                allocation("worthy", {"gpu": 1}, 7, on="n3", priority="6"),
+                "e", "root.team.inner", allocation("worthy", {"gpu": 1}, 7, on="n3", priority="6")
             ),
         ],
     )

@@ -122,11 +122,7 @@ CASES: dict[str, tuple[Json, set[str], set[str]]] = {
         {"YK-03", "YK-07", "YK-08"},
         {"queue/root.team.max.gpu=2"},
     ),
-    "switched off": (
-        switched_off(),
-        {"YK-11"},
-        {"partition/default.preemption.enabled=true"},
-    ),
+    "switched off": (switched_off(), {"YK-11"}, {"partition/default.preemption.enabled=true"}),
     "polite": (
         two_queues(*running(4), x={"allowPreemptOther": False}),
         {"YK-11"},
@@ -223,9 +219,7 @@ def test_shortfalls_in_the_users_units() -> None:
         [
             queue("low", guaranteed={"vcore": 99}),
             queue(
-                "team",
-                queue("high", guaranteed={"vcore": 9}),
-                max={"vcore": 3, "memory": "5Gi"},
+                "team", queue("high", guaranteed={"vcore": 9}), max={"vcore": 3, "memory": "5Gi"}
             ),
         ],
         [

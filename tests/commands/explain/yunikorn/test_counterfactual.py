@@ -1,10 +1,7 @@
 """Necessary victims, alternatives and optima, against all legal sets; clashes; public issues."""
 
 from collections.abc import Iterator
-from functools import (
-    cache,
-    partial,
-)
+from functools import cache, partial
 
 import pytest
 from msgspec.structs import replace
