@@ -367,6 +367,24 @@ OVER_QUOTA = [
         permits=sets("r small", "big small", "big r"),
         forbids=sets("big small r"),
     ),
+    Case(
+        # Of 7 cores and 9 gpus middle uses 3 and 10. With x left, left is over in cores and middle
+        # in nothing; with y left, it is the other way round. Each has a last victim of its own.
+        "a cohort and its queue need the same last victim",
+        [
+            *cohort("org"),
+            *cohort("middle", "org"),
+            *queue("a", {"cpu": 1, "gpu": 3}, "org", reclaim="LowerPriority"),
+            *queue("left", {"cpu": 2, "gpu": 9}, "middle"),
+            *queue("right", {"cpu": 5, "gpu": 0}, "middle"),
+            *running("x", "left", {"cpu": 3}),
+            *running("y", "left", {"gpu": 3}),
+            *running("stays", "right", {"gpu": 7}, 50),
+            *pending("a", {"cpu": 1, "gpu": 3}),
+        ],
+        permits=sets("y"),
+        forbids=sets("x y"),
+    ),
     # With lending limit 1 left keeps 2 of its 3: middle sees 2 of the 4 it uses.
     Case("all that a queue uses counts", keeps(None), permits=sets("l"), forbids=sets("r")),
     Case("what a queue keeps does not", keeps(1), permits=sets("l")),
