@@ -14,6 +14,7 @@ from planner.quota.yunikorn.cluster import prepare
 from planner.quota.yunikorn.queue import Queue
 from planner.reader.yunikorn_queues import REFUSED, ROOT_IGNORED
 from planner.state.yunikorn import YuniKornState
+from tests.told import told
 from tests.yunikorn.building import NOW, read_yunikorn
 
 DUMP = {"now": NOW, "nodes": [], "applications": []}
@@ -79,22 +80,13 @@ def test_a_count_is_a_number_as_yaml_has_it(tmp_path: Path, written: str, number
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
-    [
-        ("-1", "is too small"),
-        (str(2**64), "is too large"),
-        ("9" * 5000, "is not a whole number"),
-        ("yes", "is not a whole number"),
-        ("true", "is not a whole number"),
-        ("1e400", "is not a whole number"),
-        ("2001-01-01", "is not a whole number"),
-        ("_1", "is not a whole number"),
-    ],
+    "written", ["-1", str(2**64), "9" * 5000, "yes", "true", "1e400", "2001-01-01", "_1"]
 )
-def test_what_is_no_count(tmp_path: Path, written: str, said: str) -> None:
+def test_what_is_no_count(tmp_path: Path, written: str) -> None:
     text = f"partitions: [{{name: default, queues: [{{name: a, maxapplications: {written}}}]}}]"
-    with pytest.raises(SchemaError, match=f"maxapplications: .*{said}"):
+    with pytest.raises(SchemaError, match="maxapplications: ") as caught:
         read(tmp_path, text)
+    told(str(caught.value).partition("maxapplications: ")[2])
 
 
 @pytest.mark.parametrize(
@@ -225,80 +217,56 @@ def tree(body: str) -> str:
 OF_PARENT = "queues: [{name: b, resources: {guaranteed: {vcore: 2}}}, {name: c, resources: "
 
 
+TWICE = OF_PARENT + "{guaranteed: {vcore: 2}}}]"
+DEEP = "queues: [{name: b, queues: [{name: c, resources: {max: {vcore: 2}}}]}]"
+
+
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    "text",
     [
-        (tree("{name: a, maxResources: {vcore: 1}}"), "queues[0].queues[0].maxResources"),
-        (tree("{name: a, resources: {garanteed: {vcore: 1}}}"), "resources.garanteed"),
-        ("partitions: [{queues: [{name: a}], preemption: {active: yes}}]", "preemption.active"),
-        ("partitions: [{queues: [{name: a}]}]\nother: 1", "it knows no field other"),
-        (
-            "partitions: [{queues: [{name: root, resources: {max: {vcore: 1}}}]}]",
-            "the root may have no resources",
-        ),
+        tree("{name: a, maxResources: {vcore: 1}}"),
+        tree("{name: a, resources: {garanteed: {vcore: 1}}}"),
+        "partitions: [{queues: [{name: a}], preemption: {active: yes}}]",
+        "partitions: [{queues: [{name: a}]}]\nother: 1",
+        "partitions: [{queues: [{name: root, resources: {max: {vcore: 1}}}]}]",
         # The validator takes it for the root in any case; the partition is not made of it then.
-        ("partitions: [{queues: [{name: Root, queues: [{name: a}]}]}]", "root, not Root"),
-        ("Partitions: [{Queues: [{Name: ROOT}]}]", "root, not ROOT"),
-        ("partitions: [{queues: [{name: Root}, {name: a}]}]", ""),
-        (
-            tree("{name: a, resources: {guaranteed: {vcore: 2}, max: {vcore: 1}}}"),
-            "the guaranteed of root.a is more vcore than its max",
-        ),
-        (
-            tree(
-                "{name: a, resources: {max: {vcore: 1}}, queues: [{name: b, queues: "
-                "[{name: c, resources: {max: {vcore: 2}}}]}]}"
-            ),
-            "the max of root.a.b.c is more vcore than that of a queue above it",
-        ),
-        (
-            tree(
-                f"{{name: a, resources: {{guaranteed: {{vcore: 3}}}}, {OF_PARENT}"
-                "{guaranteed: {vcore: 2}}}]}"
-            ),
-            "the guaranteed below root.a is more vcore than its guaranteed",
-        ),
-        (
-            tree(
-                f"{{name: a, resources: {{max: {{vcore: 3}}}}, queues: [{{name: d, {OF_PARENT}"
-                "{guaranteed: {vcore: 2}}}]}]}"
-            ),
-            "the guaranteed below root.a.d is more vcore than its max",
-        ),
-        (
-            tree("{name: a, maxapplications: 2, queues: [{name: b, maxapplications: 3}]}"),
-            "maxapplications of root.a.b is not within that of root.a",
-        ),
-        (
-            tree("{name: a, maxapplications: 2, queues: [{name: b}]}"),
-            "maxapplications of root.a.b is not within that of root.a",
-        ),
-        (tree("{name: a, maxapplications: 2, queues: [{name: b, maxapplications: 2}]}"), ""),
-        (
-            tree(
-                f"{{name: a, resources: {{guaranteed: {{vcore: 4}}, max: {{memory: 1}}}}, "
-                f"{OF_PARENT}{{guaranteed: {{vcore: 2, memory: 1}}}}}}]}}"
-            ),
-            "",
-        ),
-        (
-            (
-                "partitions: [{name: default, nodesortpolicy: {type: fair}, placementrules: [], "
-                "userGroupResolver: {}, queues: [{name: a, submitacl: '*', adminacl: x, "
-                "limits: [], childtemplate: {maxapplications: 1, resources: {max: {a: 1}}}}]}]\n"
-                "checksum: x"
-            ),
-            "",
-        ),
+        "partitions: [{queues: [{name: Root, queues: [{name: a}]}]}]",
+        "Partitions: [{Queues: [{Name: ROOT}]}]",
+        tree("{name: a, resources: {guaranteed: {vcore: 2}, max: {vcore: 1}}}"),
+        tree(f"{{name: a, resources: {{max: {{vcore: 1}}}}, {DEEP}}}"),
+        tree(f"{{name: a, resources: {{guaranteed: {{vcore: 3}}}}, {TWICE}}}"),
+        tree(f"{{name: a, resources: {{max: {{vcore: 3}}}}, queues: [{{name: d, {TWICE}}}]}}"),
+        tree("{name: a, maxapplications: 2, queues: [{name: b, maxapplications: 3}]}"),
+        tree("{name: a, maxapplications: 2, queues: [{name: b}]}"),
     ],
 )
-def test_what_the_core_refuses(tmp_path: Path, text: str, reason: str) -> None:
+def test_what_the_core_refuses(tmp_path: Path, text: str) -> None:
     """It goes on with the configuration before, which a state dump has.
 
     Source: common/configs/config.go (KnownFields) and configvalidator.go (checkQueuesStructure,
     checkQueueResource, checkQueueMaxApplications); scheduler/partition.go
     (initialPartitionFromConfig: the name of the root is compared as it is written).
     """
-    notes = [one for one in read(tmp_path, text).notes if one.startswith(REFUSED)]
-    assert len(notes) == bool(reason)
-    assert reason in "".join(notes)
+    (note,) = (one for one in read(tmp_path, text).notes if one.startswith(REFUSED))
+    told(note)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "partitions: [{queues: [{name: Root}, {name: a}]}]",
+        tree("{name: a, maxapplications: 2, queues: [{name: b, maxapplications: 2}]}"),
+        tree(
+            f"{{name: a, resources: {{guaranteed: {{vcore: 4}}, max: {{memory: 1}}}}, "
+            f"{OF_PARENT}{{guaranteed: {{vcore: 2, memory: 1}}}}}}]}}"
+        ),
+        (
+            "partitions: [{name: default, nodesortpolicy: {type: fair}, placementrules: [], "
+            "userGroupResolver: {}, queues: [{name: a, submitacl: '*', adminacl: x, "
+            "limits: [], childtemplate: {maxapplications: 1, resources: {max: {a: 1}}}}]}]\n"
+            "checksum: x"
+        ),
+    ],
+)
+def test_what_the_core_takes(tmp_path: Path, text: str) -> None:
+    assert not [one for one in read(tmp_path, text).notes if one.startswith(REFUSED)]

@@ -11,7 +11,7 @@ import yaml
 from planner import api
 from planner.commands.whatif.edit import read_submissions
 from planner.commands.whatif.kueue_hypothetical import add_workloads
-from planner.errors import InputError, LookupFailed, SchemaError, UnsupportedError
+from planner.errors import InputError, SchemaError
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader.items import Item
@@ -224,41 +224,29 @@ def test_it_is_planned_for_like_one_of_the_dump() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "error", "said"),
+    "value",
     [
-        ({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d"}}, SchemaError,
-         ['DaemonSet of "apps/v1"', "a Workload of Kueue, or one of Job", "kubectl get workload"]),
-        ({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}}, SchemaError,
-         ["file: spec.template: is missing"]),
-        ({**job(), "apiVersion": None}, SchemaError, ["Job without an apiVersion"]),
-        ({**job(), "apiVersion": "batch/v1beta1"}, SchemaError,
-         ['Job of "batch/v1beta1"', "expected a Job of batch/v1"]),
-        (job(parallelism="4"), SchemaError, ["file: spec.parallelism", "leave out the quotes"]),
-        (job(parallelism=-1), SchemaError, ["spec.parallelism", "at least 0"]),
-        (job(template={}), SchemaError, ["spec.template.spec", "is missing"]),
-        (job(template={"spec": {"containers": []}}), SchemaError,
-         ["spec.template.spec.containers"]),
-        (job(template={"spec": {"containers": [{"resources": {"requests": {"gpu": "two"}}}]}}),
-         SchemaError, ["requests.gpu", "quantity"]),
-        (job({"kueue.x-k8s.io/queue-name": "taem"}), LookupFailed,
-         ['"ns/taem" is not in the dump', 'did you mean "ns/team"?']),
-        (job(QUEUE | {"kueue.x-k8s.io/priority-class": "hihg"}), LookupFailed,
-         ['WorkloadPriorityClass "hihg"', "expected one of", 'did you mean "high"?']),
-        (job(template=template(priorityClassName="none")), LookupFailed,
-         ['PriorityClass "none"', "priorityclasses"]),
-        (pod(labels=QUEUE | {"kueue.x-k8s.io/pod-group-name": "g"}), UnsupportedError,
-         ["a pod of a group"]),
-        (running("old", "team", 1)[0], SchemaError, ["workload ns/old is there already"]),
-        ({**pending("team", 1)[0], "spec": {"queueName": "team"}}, SchemaError,
-         ["spec.podSets", "is missing or empty"]),
+        {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d"}},
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}},
+        {**job(), "apiVersion": None},
+        {**job(), "apiVersion": "batch/v1beta1"},
+        job(parallelism="4"),
+        job(parallelism=-1),
+        job(template={}),
+        job(template={"spec": {"containers": []}}),
+        job(template={"spec": {"containers": [{"resources": {"requests": {"gpu": "two"}}}]}}),
+        job({"kueue.x-k8s.io/queue-name": "taem"}),
+        job(QUEUE | {"kueue.x-k8s.io/priority-class": "hihg"}),
+        job(template=template(priorityClassName="none")),
+        pod(labels=QUEUE | {"kueue.x-k8s.io/pod-group-name": "g"}),
+        running("old", "team", 1)[0],
+        {**pending("team", 1)[0], "spec": {"queueName": "team"}},
     ],
-)  # fmt: skip
-def test_what_is_wrong_is_said(value: Object, error: type[InputError], said: list[str]) -> None:
-    with pytest.raises(error) as caught:
+)
+def test_what_is_wrong_is_said(value: Object) -> None:
+    with pytest.raises(InputError, match=r"^file") as caught:
         added(cluster(), value)
-    assert str(caught.value).startswith("file")
-    for part in said:
-        assert part in str(caught.value)
+    told((type(caught.value).__name__, caught.value))
 
 
 @pytest.mark.parametrize("option", ["team", "/team", "ns/", "ns/nowhere"])

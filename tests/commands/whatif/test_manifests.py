@@ -6,7 +6,7 @@ import pytest
 
 from planner.commands.whatif.edit import read_submissions
 from planner.commands.whatif.kueue_hypothetical import add_workloads
-from planner.errors import InputError, SchemaError, UnsupportedError
+from planner.errors import InputError, SchemaError
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader.items import Item
@@ -267,34 +267,27 @@ def test_topology_is_asked_for_by_annotations(annotations: Object, asked: Object
 
 
 @pytest.mark.parametrize(
-    ("value", "error", "said"),
+    "value",
     [
-        (thing("TrainJob", "trainer.kubeflow.org/v1alpha1"), UnsupportedError, ["the runtime"]),
-        (thing("RayJob", "ray.io/v1", clusterSelector={"a": "b"}, rayClusterSpec=ray()),
-         UnsupportedError, ["spec.rayClusterSpec", "Kueue does not manage it"]),
-        (thing("JobSet", "jobset.x-k8s.io/v1alpha1"), SchemaError,
-         ["expected a JobSet of jobset.x-k8s.io/v1alpha2"]),
-        (thing("JobSet", "jobset.x-k8s.io/v1alpha2"), SchemaError, ["asks for no pods"]),
-        (thing("RayCluster", "ray.io/v1"), SchemaError, ["headGroupSpec.template: is missing"]),
-        (thing("RayCluster", "ray.io/v1", **{**ray(), "workerGroupSpecs": {}}), SchemaError,
-         ["spec.workerGroupSpecs", "is not a list"]),
-        (thing("MPIJob", "kubeflow.org/v2beta1", mpiReplicaSpecs={"Worker": {"replicas": "2"}}),
-         SchemaError, ["spec.mpiReplicaSpecs.Worker"]),
-        (thing("Deployment", "apps/v1", replicas=5000, template=pods_of(1)), UnsupportedError,
-         ["makes 5,000 workloads"]),
-        (thing("AppWrapper", "workload.codeflare.dev/v1beta2",
-               components=[{"template": {}, "podSets": [{"path": "template.spec"}]}]),
-         SchemaError, ["spec.components[0].podSets[0].path", "leads nowhere"]),
-        (thing("StatefulSet", "apps/v1", template=pods_of(1, annotations={
+        thing("TrainJob", "trainer.kubeflow.org/v1alpha1"),
+        thing("RayJob", "ray.io/v1", clusterSelector={"a": "b"}, rayClusterSpec=ray()),
+        thing("JobSet", "jobset.x-k8s.io/v1alpha1"),
+        thing("JobSet", "jobset.x-k8s.io/v1alpha2"),
+        thing("RayCluster", "ray.io/v1"),
+        thing("RayCluster", "ray.io/v1", **{**ray(), "workerGroupSpecs": {}}),
+        thing("MPIJob", "kubeflow.org/v2beta1", mpiReplicaSpecs={"Worker": {"replicas": "2"}}),
+        thing("Deployment", "apps/v1", replicas=5000, template=pods_of(1)),
+        thing("AppWrapper", "workload.codeflare.dev/v1beta2",
+              components=[{"template": {}, "podSets": [{"path": "template.spec"}]}]),
+        thing("StatefulSet", "apps/v1", template=pods_of(1, annotations={
             "kueue.x-k8s.io/podset-slice-required-topology": "r",
-            "kueue.x-k8s.io/podset-slice-size": "two"})), SchemaError, ['"two" cannot be used']),
+            "kueue.x-k8s.io/podset-slice-size": "two"})),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said(value: Object, error: type[InputError], said: list[str]) -> None:
-    with pytest.raises(error) as caught:
+def test_what_is_wrong_is_said(value: Object) -> None:
+    with pytest.raises(InputError) as caught:
         made(value)
-    for part in said:
-        assert part in str(caught.value)
+    told((type(caught.value).__name__, caught.value))
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -141,41 +141,37 @@ def test_partition(state: YuniKornState) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text",
     [
-        ("nonsense", ["is not an edit", "queue/root.team-a.guaranteed.memory"]),
-        ("clusterqueue/a.fairSharing.weight=1", ['no kind "clusterqueue"', "queue, partition"]),
-        ("queue/root.hihg.max.gpu=1", ['queue "root.hihg"', 'did you mean "root.high"?']),
-        ("queue/root.high.max=1", ["field of queue root.high", "max.RESOURCE"]),
-        ("queue/root.high.size=1", ["field of queue root.high", "priority.offset"]),
-        ("queue/root.high.max.gpu=lots", ['"lots"', "quantity"]),
-        ("queue/root.high.max.gpu=500m", ['"500m"']),  # only vcore has milli
-        (
-            "queue/root.max.gpu=1",
-            ["root has no quota", "expected a queue below it", "nodes are what root has"],
-        ),
-        ("queue/root.high.preemption.policy=none", ['"none"', "default, fence, disabled"]),
-        ("queue/root.high.priority.policy=disabled", ["one of default, fence"]),
-        ("queue/root.high.preemption.delay=soon", ['"soon"', "1m30s"]),
-        ("queue/root.high.preemption.delay=0s", ['"0s"']),
-        ("queue/root.high.priority.offset=9999999999", ["32 bits"]),
-        ("partition/other.preemption.enabled=true", ['partition "other', "default"]),
-        ("partition/default.enabled=true", ["preemption.enabled"]),
-        ("partition/default.preemption.enabled=perhaps", ['"perhaps"', "true or false"]),
-        ("application/nobody.priority=1", ['application "nobody"', "runs.1, asks"]),
-        ("application/asks.queue=root.low", ["field of an application", "priority"]),
-        ("allocation/ask.priority=1", ['allocation "ask"', "a1"]),
-        ("ask/ask.allowPreemptSelf=true", ["allowPreemptOther"]),
-        ("ask/ask.priority=high", ['"high"', "a whole number"]),
+        "nonsense",
+        "clusterqueue/a.fairSharing.weight=1",
+        "queue/root.hihg.max.gpu=1",
+        "queue/root.high.max=1",
+        "queue/root.high.size=1",
+        "queue/root.high.max.gpu=lots",
+        "queue/root.high.max.gpu=500m",  # only vcore has milli
+        "queue/root.max.gpu=1",
+        "queue/root.high.preemption.policy=none",
+        "queue/root.high.priority.policy=disabled",
+        "queue/root.high.preemption.delay=soon",
+        "queue/root.high.preemption.delay=0s",
+        "queue/root.high.priority.offset=9999999999",
+        "queue/root.high.maxapplications=-1",
+        "queue/root.high.maxapplications=many",
+        "partition/other.preemption.enabled=true",
+        "partition/default.enabled=true",
+        "partition/default.preemption.enabled=perhaps",
+        "application/nobody.priority=1",
+        "application/asks.queue=root.low",
+        "allocation/ask.priority=1",
+        "ask/ask.allowPreemptSelf=true",
+        "ask/ask.priority=high",
     ],
-)  # fmt: skip
-def test_what_is_wrong_is_said(state: YuniKornState, text: str, said: list[str]) -> None:
+)
+def test_what_is_wrong_is_said(state: YuniKornState, text: str) -> None:
     with pytest.raises(SchemaError) as caught:
         edit(state, [text])
-    message = str(caught.value)
-    assert message.startswith(f"edit {text}")
-    for part in said:
-        assert part in message
+    told(caught.value)
 
 
 def test_guaranteed_decides(state: YuniKornState) -> None:
@@ -226,13 +222,6 @@ def test_running_applications_decide(live: bool) -> None:  # noqa: FBT001 - a pa
         other = edit(state, [f"queue/root.high.maxapplications={value}"])
         assert found_queue(other, "root.high").maxapplications == value
         assert len(api.solve(other).victims) == victims
-
-
-@pytest.mark.parametrize("value", ["-1", "many"])
-def test_what_is_no_number_of_applications_is_refused(state: YuniKornState, value: str) -> None:
-    with pytest.raises(SchemaError) as caught:
-        edit(state, [f"queue/root.high.maxapplications={value}"])
-    told(caught.value)
 
 
 def test_queues_that_the_core_refuses_are_told_once_all_is_edited() -> None:

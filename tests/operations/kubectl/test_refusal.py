@@ -63,33 +63,20 @@ def test_forbidden_configuration(kubectl: StandIn) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "hint"),
+    "said",
     [
-        (REFUSED, "kubectl cluster-info"),
-        (
-            "Unable to connect to the server: dial tcp: lookup api.example.com: no such host\n",
-            "kubectl cluster-info",
-        ),
-        ("Unable to connect to the server: net/http: TLS handshake timeout\n", "cluster-info"),
-        ("error: You must be logged in to the server (Unauthorized)\n", "log in"),
-        (
-            "Unable to connect to the server: getting credentials: exec: executable aws failed\n",
-            "log in",
-        ),
-        (
-            "Error in configuration: context was not found for specified context: nope\n",
-            "kubectl config get-contexts",
-        ),
-        ("error: stat /nope/x: no such file or directory\n", ""),
-        ("error: something new\n", ""),
+        REFUSED,
+        "Unable to connect to the server: dial tcp: lookup api.example.com: no such host\n",
+        "Unable to connect to the server: net/http: TLS handshake timeout\n",
+        "error: You must be logged in to the server (Unauthorized)\n",
+        "Unable to connect to the server: getting credentials: exec: executable aws failed\n",
+        "Error in configuration: context was not found for specified context: nope\n",
+        "error: stat /nope/x: no such file or directory\n",
+        "error: something new\n",
     ],
 )
-def test_other_failures_are_quoted(kubectl: StandIn, said: str, hint: str) -> None:
-    text = refused(kubectl, WORKLOADS, said)
-    first, *others = text.splitlines()
-    assert first == f"kubectl get {WORKLOADS}: failed: {said.splitlines()[-1]}"
-    assert hint in "".join(others)
-    assert bool(others) == bool(hint)
+def test_other_failures_are_quoted(kubectl: StandIn, said: str) -> None:
+    told(refused(kubectl, WORKLOADS, said))
 
 
 def test_optional_is_no_excuse_for_other_failures(kubectl: StandIn) -> None:

@@ -46,34 +46,30 @@ def test_gzip_and_byte_order_mark(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "found"),
+    "row",
     [
-        ("2017-10-09 07:01:55,x,1,a", '"x" stands'),
-        ("2017-10-09 07:01:55,-1,1,a", '"-1" stands'),
-        ("2017-10-09 07:01:55,nan,1,a", '"nan"'),
-        ("2017-10-09 07:01:55,1e9,1,a", '"1e9"'),
-        ("2017-10-09 07:01:55,99999999999,1,a", '"99999'),
-        ("2017-10-09 07:01:55,66.0,0,a", '"0" stands'),
-        ("2017-10-09 07:01:55,66.0,1.0,a", '"1.0"'),
-        ("2017-10-09 07:01:55,66.0,100001,a", '"100001"'),
-        ("2017-10-09 07:01:55,66.0,1,", '""'),
-        ("2017-10-09 07:01:55,66.0,1,A/b", '"A/b"'),
-        (f"2017-10-09 07:01:55,66.0,1,{'a' * 54}", '"aaaa'),
-        ("yesterday,66.0,1,a", '"yesterday"'),
-        ("1969-12-31 07:01:55,66.0,1,a", '"1969'),
-        ("0001-01-01 00:00:00+14:00,6,1,a", '"0001'),
-        ("2017-10-09 07:01:55,66.0,1", "3 fields stand here"),
-        ('2017-10-09 07:01:55,66.0,1,"a', "is not a row of CSV"),
+        "2017-10-09 07:01:55,x,1,a",
+        "2017-10-09 07:01:55,-1,1,a",
+        "2017-10-09 07:01:55,nan,1,a",
+        "2017-10-09 07:01:55,1e9,1,a",
+        "2017-10-09 07:01:55,99999999999,1,a",
+        "2017-10-09 07:01:55,66.0,0,a",
+        "2017-10-09 07:01:55,66.0,1.0,a",
+        "2017-10-09 07:01:55,66.0,100001,a",
+        "2017-10-09 07:01:55,66.0,1,",
+        "2017-10-09 07:01:55,66.0,1,A/b",
+        f"2017-10-09 07:01:55,66.0,1,{'a' * 54}",
+        "yesterday,66.0,1,a",
+        "1969-12-31 07:01:55,66.0,1,a",
+        "0001-01-01 00:00:00+14:00,6,1,a",
+        "2017-10-09 07:01:55,66.0,1",
+        '2017-10-09 07:01:55,66.0,1,"a',
     ],
 )
-def test_bad_row(tmp_path: Path, row: str, found: str) -> None:
-    path = write(tmp_path, PHILLY_HEADER, GOOD, row)
+def test_bad_row(tmp_path: Path, row: str) -> None:
     with pytest.raises(SchemaError) as caught:
-        outline(path)
-    assert caught.value.where.startswith(f"{path}: line 3")
-    told(caught.value.where)
-    assert found in caught.value.found
-    told(caught.value.expected)
+        outline(write(tmp_path, PHILLY_HEADER, GOOD, row))
+    told(caught.value)
 
 
 def test_value_in_a_message_is_cut_short(tmp_path: Path) -> None:
@@ -84,25 +80,23 @@ def test_value_in_a_message_is_cut_short(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "expected"),
+    "content",
     [
-        (b"", PHILLY_HEADER.replace(",", ", ")),
-        (b"timestamp,num_gpus\n", "a header with"),
-        (b"\xff\xfe\n", "a header with"),
-        (PHILLY_HEADER.encode() + b"\n", "a trace with jobs"),
-        (b"x" * (MAX_LINE + 1), ""),
-        (gzip.compress(f"{PHILLY_HEADER}\n".encode(), mtime=0)[:-6], ""),
+        b"",
+        b"timestamp,num_gpus\n",
+        b"\xff\xfe\n",
+        PHILLY_HEADER.encode() + b"\n",
+        b"x" * (MAX_LINE + 1),
+        gzip.compress(f"{PHILLY_HEADER}\n".encode(), mtime=0)[:-6],
     ],
     ids=["empty", "columns missing", "not UTF-8", "header only", "long line", "damaged"],
 )
-def test_bad_file(tmp_path: Path, content: bytes, expected: str) -> None:
+def test_bad_file(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "trace.csv"
     path.write_bytes(content)
     with pytest.raises(InputError) as caught:
         outline(str(path))
-    assert caught.value.where.startswith(str(path))
-    told(caught.value.found)
-    assert expected in caught.value.expected
+    told(caught.value)
 
 
 def test_one_endless_field_is_not_read_to_its_end(tmp_path: Path) -> None:
