@@ -26,10 +26,6 @@ from tests.reader.dumps import (
 )
 from tests.told import told
 
-ROW = "spec.namespaceSelector.matchExpressions[0]"
-MEMORY = "spec.resourceGroups[0].flavors[0].resources[0]"
-REQUESTS = "spec.podSets[0].template.spec.containers[0].resources.requests"
-
 
 def quota(**fields: Any) -> Object:
     return cluster_queue(resourceGroups=quota_of(**fields))
@@ -60,130 +56,93 @@ def condition(**fields: Any) -> Object:
     return {**workload(), "status": {"conditions": [fields]}}
 
 
-BAD: dict[str, list[tuple[Object, str]]] = {
+NO_QUANTITIES: tuple[object, ...] = (
+    *("1.5Gib", "16 GB", "4gi", "4KB", "1,5Gi", "512mb", "lots", ""),
+    *(True, [1], {"a": 1}, float("inf"), "9" * 99),
+)
+NO_TIMES: tuple[object, ...] = (
+    *("yesterday", "2026-03-08", "2026-03-08T21:06:00", "2026-02-30T21:06:00Z"),
+    *("20260308T210600Z", 1772995560),
+)
+BAD: dict[str, list[Object]] = {
     "counts": [
-        (workload(podSets=[{"count": -1}]), "spec.podSets[0].count"),
-        (workload(podSets=[{"count": 2**31}]), "spec.podSets[0].count"),
-        (workload(podSets=[{"count": 10**99}]), "spec.podSets[0].count"),
-        (workload(podSets=[{"count": 1.5}]), "spec.podSets[0].count"),
-        (workload(podSets=[{"count": "3"}]), "spec.podSets[0].count"),
-        (workload(podSets=[{"count": "x"}]), "spec.podSets[0].count"),
-        (workload(podSets=[{"count": True}]), "spec.podSets[0].count"),
-        (workload(podSets=[{"count": []}]), "spec.podSets[0].count"),
-        (workload(podSets=[{"minCount": 0}]), "spec.podSets[0].minCount"),
-        (holding(podSetAssignments=[{"count": -2}]), "status.admission.podSetAssignments[0].count"),
+        *(
+            workload(podSets=[{"count": count}])
+            for count in (-1, 2**31, 10**99, 1.5, "3", "x", True, [])
+        ),
+        workload(podSets=[{"minCount": 0}]),
+        holding(podSetAssignments=[{"count": -2}]),
     ],
     "quotas and quantities": [
-        (quota(nominalQuota="-1"), f"{MEMORY}.nominalQuota"),
-        (quota(nominalQuota=-1), f"{MEMORY}.nominalQuota"),
-        (quota(borrowingLimit="-1m"), f"{MEMORY}.borrowingLimit"),
-        (quota(lendingLimit="-1Gi"), f"{MEMORY}.lendingLimit"),
-        (quota(nominalQuota="1.5Gib"), f"{MEMORY}.nominalQuota"),
-        (quota(nominalQuota="16 GB"), f"{MEMORY}.nominalQuota"),
-        (quota(nominalQuota="4gi"), f"{MEMORY}.nominalQuota"),
-        (quota(nominalQuota="4KB"), f"{MEMORY}.nominalQuota"),
-        (quota(nominalQuota="1,5Gi"), f"{MEMORY}.nominalQuota"),
-        (quota(nominalQuota="512mb"), f"{MEMORY}.nominalQuota"),
-        (quota(nominalQuota="lots"), f"{MEMORY}.nominalQuota"),
-        (quota(nominalQuota=""), f"{MEMORY}.nominalQuota"),
-        (quota(nominalQuota=True), f"{MEMORY}.nominalQuota"),
-        (quota(nominalQuota=[1]), f"{MEMORY}.nominalQuota"),
-        (quota(nominalQuota={"a": 1}), f"{MEMORY}.nominalQuota"),
-        (quota(nominalQuota=float("inf")), f"{MEMORY}.nominalQuota"),
-        (quota(nominalQuota="9" * 99), f"{MEMORY}.nominalQuota"),
-        (asking(cpu="2 cores"), f"{REQUESTS}.cpu"),
-        (asking(**{"nvidia.com/gpu": "8x"}), f'{REQUESTS}["nvidia.com/gpu"]'),
-        (
-            holding(podSetAssignments=[{"resourceUsage": {"cpu": "-1"}}]),
-            "status.admission.podSetAssignments[0].resourceUsage.cpu",
-        ),
+        quota(nominalQuota="-1"),
+        quota(nominalQuota=-1),
+        quota(borrowingLimit="-1m"),
+        quota(lendingLimit="-1Gi"),
+        *(quota(nominalQuota=text) for text in NO_QUANTITIES),
+        asking(cpu="2 cores"),
+        asking(**{"nvidia.com/gpu": "8x"}),
+        holding(podSetAssignments=[{"resourceUsage": {"cpu": "-1"}}]),
     ],
     "label selectors": [
-        (selecting("Equals", "x"), f"{ROW}.operator"),
-        (selecting("exists"), f"{ROW}.operator"),
-        (selecting("Gt", "1"), f"{ROW}.operator"),
-        (selecting("In"), f"{ROW}.values"),
-        (selecting("NotIn"), f"{ROW}.values"),
-        (selecting("Exists", "x"), f"{ROW}.values"),
-        (selecting("DoesNotExist", "x"), f"{ROW}.values"),
+        selecting("Equals", "x"),
+        selecting("exists"),
+        selecting("Gt", "1"),
+        selecting("In"),
+        selecting("NotIn"),
+        selecting("Exists", "x"),
+        selecting("DoesNotExist", "x"),
     ],
     "policies": [
-        (
-            cluster_queue(preemption={"withinClusterQueue": "lowerpriority"}),
-            "spec.preemption.withinClusterQueue",
-        ),
-        (
-            cluster_queue(preemption={"reclaimWithinCohort": "LowerOrNewerEqualPriority"}),
-            "spec.preemption.reclaimWithinCohort",
-        ),
-        (
-            cluster_queue(preemption={"borrowWithinCohort": {"policy": "Any"}}),
-            "spec.preemption.borrowWithinCohort.policy",
-        ),
-        (
-            cluster_queue(preemption={"borrowWithinCohort": {"maxPriorityThreshold": "5"}}),
-            "spec.preemption.borrowWithinCohort.maxPriorityThreshold",
-        ),
-        (
-            cluster_queue(flavorFungibility={"whenCanBorrow": "TryNext"}),
-            "spec.flavorFungibility.whenCanBorrow",
-        ),
-        (
-            cluster_queue(flavorFungibility={"preference": "Borrowing"}),
-            "spec.flavorFungibility.preference",
-        ),
-        (cluster_queue(stopPolicy="hold"), "spec.stopPolicy"),
-        (cluster_queue(queueingStrategy="FIFO"), "spec.queueingStrategy"),
-        (cluster_queue(stopPolicy=True), "spec.stopPolicy"),
+        cluster_queue(preemption={"withinClusterQueue": "lowerpriority"}),
+        cluster_queue(preemption={"reclaimWithinCohort": "LowerOrNewerEqualPriority"}),
+        cluster_queue(preemption={"borrowWithinCohort": {"policy": "Any"}}),
+        cluster_queue(preemption={"borrowWithinCohort": {"maxPriorityThreshold": "5"}}),
+        cluster_queue(flavorFungibility={"whenCanBorrow": "TryNext"}),
+        cluster_queue(flavorFungibility={"preference": "Borrowing"}),
+        cluster_queue(stopPolicy="hold"),
+        cluster_queue(queueingStrategy="FIFO"),
+        cluster_queue(stopPolicy=True),
     ],
     "shapes": [
-        (cluster_queue(resourceGroups={}), "spec.resourceGroups"),
-        (cluster_queue(resourceGroups=[5]), "spec.resourceGroups[0]"),
-        (cluster_queue(resourceGroups=[None]), "spec.resourceGroups[0]"),
-        (cluster_queue(preemption="Never"), "spec.preemption"),
-        (kueue("ClusterQueue", "cq", spec=[]), "spec"),
-        (quota(name=""), f"{MEMORY}.name"),
-        (workload(podSets="main"), "spec.podSets"),
-        (workload(active="false"), "spec.active"),
-        (workload(active=0), "spec.active"),
-        (workload(priority=2**31), "spec.priority"),
-        (holding(clusterQueue=7), "status.admission.clusterQueue"),
-        ({**workload(), "status": {"admission": {}}}, "status.admission.clusterQueue"),
-        (kueue("ResourceFlavor", "f", spec={"nodeLabels": {"gpu": True}}), "spec.nodeLabels.gpu"),
-        (
-            kueue("ResourceFlavor", "f", spec={"nodeLabels": {"a/b c": 1}}),
-            'spec.nodeLabels["a/b c"]',
-        ),
+        cluster_queue(resourceGroups={}),
+        cluster_queue(resourceGroups=[5]),
+        cluster_queue(resourceGroups=[None]),
+        cluster_queue(preemption="Never"),
+        kueue("ClusterQueue", "cq", spec=[]),
+        quota(name=""),
+        workload(podSets="main"),
+        workload(active="false"),
+        workload(active=0),
+        workload(priority=2**31),
+        holding(clusterQueue=7),
+        {**workload(), "status": {"admission": {}}},
+        kueue("ResourceFlavor", "f", spec={"nodeLabels": {"gpu": True}}),
+        kueue("ResourceFlavor", "f", spec={"nodeLabels": {"a/b c": 1}}),
     ],
     "metadata and time": [
-        ({"apiVersion": "v1", "kind": "LimitRange"}, "metadata"),
-        (named({}), "metadata.name"),
-        (named({"name": ""}), "metadata.name"),
-        (named({"name": 5}), "metadata.name"),
-        (named({"name": "x" * 254}), "metadata.name"),
-        (named("cq"), "metadata"),
-        (named({"name": "a\ud800"}), "metadata.name"),
-        (created("yesterday"), "metadata.creationTimestamp"),
-        (created("2026-03-08"), "metadata.creationTimestamp"),
-        (created("2026-03-08T21:06:00"), "metadata.creationTimestamp"),
-        (created("2026-02-30T21:06:00Z"), "metadata.creationTimestamp"),
-        (created("20260308T210600Z"), "metadata.creationTimestamp"),
-        (created(1772995560), "metadata.creationTimestamp"),
-        (condition(status="True"), "status.conditions[0].type"),
-        (condition(type="Evicted", status=True), "status.conditions[0].status"),
+        {"apiVersion": "v1", "kind": "LimitRange"},
+        named({}),
+        named({"name": ""}),
+        named({"name": 5}),
+        named({"name": "x" * 254}),
+        named("cq"),
+        named({"name": "a\ud800"}),
+        *map(created, NO_TIMES),
+        condition(status="True"),
+        condition(type="Evicted", status=True),
     ],
 }
-"""Objects with one bad field, and its path below the object."""
+"""Objects with one bad field."""
 
 
 @pytest.mark.parametrize("topic", BAD)
 def test_bad_field(topic: str) -> None:
     errors = []
-    for thing, path in BAD[topic]:
+    for thing in BAD[topic]:
         listing = listed(cluster_queue("good"), thing)
         error = error_of(partial(read_objects, listing, where="d.json", digest=""))
         assert isinstance(error, SchemaError)
-        assert error.where == f"d.json: items[1].{path}"
+        assert error.where.startswith("d.json: items[1].")
         # It is printed somewhere, in a few lines.
         assert len(str(error).encode().splitlines()) <= 3
         assert len(error.found) < 200
@@ -218,30 +177,19 @@ STRATEGIES = ["LessThanInitialShare", "LessThanOrEqualToFinalShare"]
 
 
 @pytest.mark.parametrize(
-    ("fields", "path"),
+    "fields",
     [
-        ({"featureGates": {"PriorityBoost": "true"}}, "featureGates.PriorityBoost"),
-        ({"featureGates": ["PriorityBoost"]}, "featureGates"),
-        ({"fairSharing": {"preemptionStrategies": STRATEGIES}}, "fairSharing.preemptionStrategies"),
-        (
-            {"fairSharing": {"preemptionStrategies": ["LessThan"]}},
-            "fairSharing.preemptionStrategies[0]",
-        ),
-        (
-            {"waitForPodsReady": {"requeuingStrategy": {"timestamp": "Never"}}},
-            "waitForPodsReady.requeuingStrategy.timestamp",
-        ),
-        (
-            {"resources": {"transformations": [{"outputs": {"a": "b"}}]}},
-            "resources.transformations[0].input",
-        ),
+        {"featureGates": {"PriorityBoost": "true"}},
+        {"featureGates": ["PriorityBoost"]},
+        {"fairSharing": {"preemptionStrategies": STRATEGIES}},
+        {"fairSharing": {"preemptionStrategies": ["LessThan"]}},
+        {"waitForPodsReady": {"requeuingStrategy": {"timestamp": "Never"}}},
+        {"resources": {"transformations": [{"outputs": {"a": "b"}}]}},
     ],
 )
-def test_bad_configuration(fields: Object, path: str) -> None:
+def test_bad_configuration(fields: Object) -> None:
     header = {"apiVersion": f"{CONFIG}/v1beta2", "kind": "Configuration"}
-    error = refused({**header, **fields})
-    assert error.where == f"dump.json: items[0].{path}"
-    told(error)
+    told(refused({**header, **fields}))
 
 
 @pytest.mark.parametrize(
