@@ -393,6 +393,7 @@ def _misplaced(
     def plain(one: PodSetPlaces) -> object:
         return one.flavor, one.levels, sorted((at.values, at.count) for at in one.domains)
 
+    yield from once_each("places", [f"podset {one.name}" for one in places], ())
     known = {one.name: plain(one) for one in floor.said(placed)}
     said = {one.name: plain(one) for one in places}
     yield from once_each("places", [one.name for one in places], ())

@@ -142,10 +142,6 @@ def with_usage(**fields: Any) -> YuniKornPlan:
     return with_large(usage=(*others, vcore.model_copy(update=fields)))
 
 
-def with_room(**fields: Any) -> YuniKornPlan:
-    return changed(room=(ROOM[0].model_copy(update=fields), *ROOM[1:]))
-
-
 def with_queue(position: int, **fields: Any) -> YuniKornPlan:
     queues = list(QUEUES)
     queues[position] = queues[position].model_copy(update=fields)
@@ -161,65 +157,25 @@ def test_an_honest_plan_is_accepted() -> None:
 @pytest.mark.parametrize(
     ("plan", "law"),
     [
-        (changed(terms={"last_resort": 0}), "CT-01"),
-        (changed(terms={"unheard-of": 0}), "CT-01"),
-        (with_level(0, value=2, bound=2), "CT-01"),
-        (with_level(1, value=8, bound=8), "CT-01"),
-        (with_level(1, unit="workloads"), "CT-01"),
-        (with_level(0, bound=0), "CT-02"),
         (with_level(1, bound=10), "CT-02"),
         (with_level(1, proof=None), "CT-02"),
         (with_certificate(levels=()), "CT-02"),
         (changed(certificate=None), "CT-02"),
-        (with_certificate(removal_order=()), "CT-04"),
-        (with_certificate(removal_order=("small",)), "CT-04"),
-        (with_certificate(removal_order=("small", "small")), "CT-04"),
         (with_certificate(removal_order=("small", "gone")), "CT-04"),
         # Without large, low is within its guaranteed, and small could not go any more.
         (with_certificate(removal_order=("large", "small")), "CT-04"),
-        (changed(application="runs"), "CT-05"),
-        (changed(queue="root.low"), "CT-05"),
-        (changed(priority=8), "CT-05"),
-        (changed(pod="ml/other"), "CT-05"),
-        (changed(last_tier=False), "CT-05"),
         (changed(now=honest().now + timedelta(seconds=1)), "CT-05"),
-        (with_large(application="asks"), "CT-05"),
-        (with_large(queue="root.high"), "CT-05"),
-        (with_large(node="n2"), "CT-05"),
-        (with_large(priority=3), "CT-05"),
-        (with_large(adjusted_priority=4), "CT-05"),
-        (with_large(originator=False), "CT-05"),
-        (with_large(opted_out=True), "CT-05"),
-        (with_large(age_s=89), "CT-05"),
-        (with_large(pod="driver"), "CT-05"),
-        (with_large(position=2), "CT-05"),
         (with_large(position=1), "CT-05"),
-        (with_usage(units=1000), "CT-05"),
+        (with_large(position=2), "CT-05"),
         (with_usage(quantity="1500"), "CT-05"),
         (with_usage(quantity="much"), "CT-05"),
-        (with_usage(resource="disk"), "CT-05"),
-        # Whoever adds up what is freed would find too little, or too much.
         (with_large(usage=SAID_OF_LARGE["usage"][1:]), "CT-05"),
-        (with_large(usage=(*SAID_OF_LARGE["usage"], SAID_OF_LARGE["usage"][0])), "CT-05"),
-        (with_room(asked=1), "CT-05"),
-        (with_room(available=2), "CT-05"),
-        (with_room(after=3), "CT-05"),
-        (with_room(resource="disk"), "CT-05"),
-        (changed(room=ROOM[:1]), "CT-05"),
-        (with_queue(0, max=5), "CT-05"),
-        (with_queue(0, after=3), "CT-05"),
-        (with_queue(1, guaranteed=2), "CT-05"),
         (with_queue(1, guaranteed=None), "CT-05"),
-        (with_queue(1, before=4), "CT-05"),
         (with_queue(2, max=0), "CT-05"),
-        (with_queue(3, after=1), "CT-05"),
-        (with_queue(3, queue="root.nonesuch"), "CT-05"),
-        (changed(queues=QUEUES[:-1]), "CT-05"),
-        (changed(queues=(*QUEUES, QUEUES[0])), "CT-05"),
-        (changed(room=(*ROOM, ROOM[0])), "CT-05"),
     ],
 )
 def test_a_forged_claim_is_refused(plan: YuniKornPlan, law: str) -> None:
+    """Besides all fields of a plan, each with another value (`commands/check/test_every_field`)."""
     assert refused(plan) == [law]
 
 
