@@ -5,7 +5,7 @@ import pytest
 
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from tests.laws.judges_yunikorn import Court
-from tests.verifier.yunikorn.plans import GPU, broken, guaranteed, one_node, one_node_value, plan_of
+from tests.verifier.yunikorn.plans import one_node_value
 from tests.yunikorn.building import Json, allocation, queue, two_queues
 
 A, B = frozenset({"a"}), frozenset({"b"})
@@ -16,61 +16,6 @@ def test_equal_priority_may_go_and_higher_may_not() -> None:
     court = Court(two_queues(*running))
     assert court.admitted() == {"n1": {A}}
     assert court.admitted(without={"YK-06"}) == {"n1": {A, B, A | B}}
-
-
-def offsets(low: Json, high: Json, victim: int, ask_priority: int = 0) -> Court:
-    """Build a cluster with one victim, with properties for its queue and that of the ask."""
-    running = {"root.low": [allocation("a", {"gpu": 1}, priority=str(victim))]}
-    queues = (queue("low", **low), guaranteed("high", 2, **high))
-    return Court(one_node_value(*queues, running=running, size=1, priority=str(ask_priority)))
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "priority", "adjusted"),
-    [
-        ({"priority_offset": "3"}, {}, 0, 3),
-        ({"priority_offset": "3"}, {"priority_offset": "3"}, 0, 0),
-        ({}, {"priority_offset": "2"}, 5, 3),
-        # A fence on the way of the ask replaces what the ask has.
-        ({}, {"priority_policy": "fence", "priority_offset": "2"}, 2, 0),
-        # Below a fence only its offset is compared.
-        ({"priority_policy": "fence"}, {}, 9, 0),
-        ({"priority_policy": "fence", "priority_offset": "1"}, {}, -9, 1),
-        ({"priority_policy": "fence", "priority_offset": "1"}, {"priority_offset": "1"}, 9, 0),
-    ],
-)
-def test_offsets_and_fences_adjust(low: Json, high: Json, priority: int, adjusted: int) -> None:
-    """The ask has priority 0."""
-    court = offsets(low, high, priority)
-    assert adjusted_priorities(court.problem) == [adjusted]
-    assert bool(eligible(court.problem)[0]) == (adjusted <= 0)
-    assert eligible(court.problem, {"YK-06"})[0]
-
-
-def test_the_priority_of_the_ask_is_the_scale() -> None:
-    court = offsets({"priority_offset": "1"}, {}, 6, ask_priority=7)
-    assert adjusted_priorities(court.problem) == [7]
-    assert eligible(court.problem).all()
-
-
-@pytest.mark.parametrize(("inner", "permitted"), [("0", True), ("1", False)])
-def test_the_strictest_of_nested_fences_counts(inner: str, permitted: bool) -> None:  # noqa: FBT001
-    fence: Json = {"priority_policy": "fence"}
-    low = queue("low", queue("deep", priority_offset=inner, **fence), **fence)
-    running = {"root.low.deep": [allocation("a", {"gpu": 1}, priority="9")]}
-    court = Court(one_node_value(low, guaranteed("high", 2), running=running, size=1))
-    assert bool(eligible(court.problem).all()) == permitted
-    assert adjusted_priorities(court.problem) == [int(inner)]
-
-
-def test_offsets_above_the_common_queue_do_not_count() -> None:
-    """Both are below p, whose offset reaches the ask before the other children are compared."""
-    p = queue("p", queue("low"), guaranteed("high", 2), priority_offset="4")
-    held = [allocation(key, {"gpu": 1}, priority=worth) for key, worth in (("a", "4"), ("b", "5"))]
-    running = {"root.p.low": held}
-    court = Court(one_node_value(p, running=running, path="root.p.high", size=2))
-    assert adjusted_priorities(court.problem) == [0, 1]
-    assert court.admitted() == {"n1": {A}}
 
 
 def test_an_ask_with_a_required_node_is_compared_plainly() -> None:
@@ -158,15 +103,3 @@ def test_in_words() -> None:
     assert one_victim(0, queue("low", priority_offset="5", **FENCED)).detail("YK-06", "a") == (
         "a is behind a priority fence that counts as 5, the ask has 4"
     )
-
-
-@pytest.mark.parametrize(("priority", "law"), [("0", []), ("1", ["YK-06"])])
-def test_with_a_required_node_priorities_are_plain(priority: str, law: list[str]) -> None:
-    state = one_node(
-        queue("low", priority_offset="-9"),
-        queue("high"),
-        running={"root.low": [allocation("a", GPU, priority=priority)]},
-        size=1,
-        requiredNodeId="n1",
-    )
-    assert broken(state, plan_of(state, "n1", "a")) == law
