@@ -13,6 +13,7 @@ from tests.cluster import (
     with_spare_flavor,
 )
 from tests.laws.judges import RECLAIM, Case, broken_fairly, fair_detail, judge, sets
+from tests.told import told
 
 
 def two_lenders(nominal: int) -> list[Object]:
@@ -90,7 +91,4 @@ def test_usage_and_quota_are_told() -> None:
     parts = two_lenders(2)
     taken = (("c1", RECLAIM), ("b1", RECLAIM))
     assert broken_fairly(parts, *taken) == ["FS-05"]
-    assert fair_detail("FS-05", parts, *taken) == (
-        "ns/b1 may not go: ClusterQueue b borrows nothing contested "
-        "(uses 2 gpu in flavor default of nominal quota 2)"
-    )
+    told(fair_detail("FS-05", parts, *taken))

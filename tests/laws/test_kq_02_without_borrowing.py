@@ -4,6 +4,7 @@ import pytest
 
 from tests.cluster import Object, cohort, pending, queue, running, state_of
 from tests.laws.judges import RECLAIM, WHILE_BORROWING, Case, broken, detail, judge, sets
+from tests.told import told
 
 
 def contest(mine: int, asked: int) -> list[Object]:
@@ -76,8 +77,6 @@ def test_four_judges(case: Case) -> None:
 
 def test_usage_and_quota_are_told() -> None:
     state = state_of(over(4, 2))
-    assert detail("KQ-02", state, ("theirs", RECLAIM), borrowing=False) == (
-        "ClusterQueue a would use 6 gpu in flavor default, its nominal quota is 4"
-    )
+    told(detail("KQ-02", state, ("theirs", RECLAIM), borrowing=False))
     permitted = state_of(over(4, 2, "LowerPriority"))
     assert not broken(permitted, ("theirs", WHILE_BORROWING))

@@ -12,6 +12,7 @@ from planner.state.queues import WithinPolicy
 from tests.cluster import pending, problem_of, queue, running, state_of
 from tests.laws.cases import WITHIN_CLUSTER_QUEUE
 from tests.laws.judges import OWN, RECLAIM, Case, broken, detail, judge
+from tests.told import told
 
 
 @pytest.mark.parametrize("case", WITHIN_CLUSTER_QUEUE, ids=str)
@@ -29,16 +30,11 @@ def one(policy: str, priority: int) -> State:
 def test_the_reason_is_that_of_the_own_queue() -> None:
     state = one("LowerPriority", 0)
     assert broken(state, ("one", RECLAIM)) == ["KQ-04"]
-    assert detail("KQ-04", state, ("one", RECLAIM)) == (
-        "ns/one goes for reason InClusterQueue, not InCohortReclamation"
-    )
+    told(detail("KQ-04", state, ("one", RECLAIM)))
 
 
 def test_the_detail_names_the_ages_only_where_they_decide() -> None:
-    assert detail("KQ-04", one("LowerPriority", 11), ("one", OWN)) == (
-        "ns/one (priority 11) may not go for ns/pending (priority 10): "
-        "withinClusterQueue: LowerPriority"
-    )
+    told(detail("KQ-04", one("LowerPriority", 11), ("one", OWN)))
     said = detail("KQ-04", one("LowerOrNewerEqualPriority", 10), ("one", OWN))
     assert "queued 2026-05-01T12:30:00" in said
 

@@ -6,6 +6,7 @@ import pytest
 
 from planner.plan import Certificate, Level, Proof
 from tests.laws.judges_yunikorn import Court
+from tests.told import told
 from tests.verifier.yunikorn.plans import GPU, broken, full_node, plan_of, verdicts
 from tests.yunikorn.building import Json, allocation, two_queues
 
@@ -96,13 +97,8 @@ def test_last_resorts_in_words() -> None:
     state = full_node(allocation("a", GPU, **OPTED_OUT), allocation("b", GPU, **ORIGINATOR))
     plan = plan_of(state, "n1", "a", "b", certificate=level("last_resort", 2, 0))
     proved = plan.model_copy(update={"status": "optimal"})
-    assert verdicts(state, proved)["YK-01"].detail == (
-        "a opted out, b is an originator: nothing says that no legal set spares who opted out; "
-        "a opted out, b is an originator: 2 of them claimed, no fewer than 0 proved necessary"
-    )
+    told(verdicts(state, proved)["YK-01"].detail)
     suggestion = verdicts(state, plan_of(state, "n1", "b"))["YK-01"]
-    assert suggestion.detail == (
-        "originators count where last_resort does, not under min-count; b is an originator"
-    )
+    told(suggestion.detail)
     late = verdicts(state, plan_of(state, "n1", "a"))["YK-01"]
-    assert late.detail == "not proved unavoidable in time: a opted out"
+    told(late.detail)

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.laws.judges_yunikorn import Court
+from tests.told import told
 from tests.verifier.yunikorn.plans import guaranteed, one_node_value
 from tests.yunikorn.building import Json, allocation, gpus, queue
 
@@ -65,9 +66,7 @@ def test_as_many_as_it_can_spare(count: int, taken: str, *, forbidden: bool) -> 
 
 
 def test_what_would_be_left_is_told() -> None:
-    assert low_uses_3(2).detail("YK-02", "two") == (
-        "queue root.low would be left with 1 gpu, its guaranteed is 2 gpu"
-    )
+    told(low_uses_3(2).detail("YK-02", "two"))
 
 
 @pytest.mark.parametrize("released", [False, True])

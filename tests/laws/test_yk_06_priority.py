@@ -5,6 +5,7 @@ import pytest
 
 from planner.models.yunikorn.candidates import adjusted_priorities, eligible
 from tests.laws.judges_yunikorn import Court
+from tests.told import told
 from tests.verifier.yunikorn.plans import one_node_value
 from tests.yunikorn.building import Json, allocation, queue, two_queues
 
@@ -97,9 +98,5 @@ def test_the_offset_of_the_first_common_queue_helps_the_ask(
 
 
 def test_in_words() -> None:
-    assert one_victim(4, queue("low", priority_offset="1")).detail("YK-06", "a") == (
-        "a has priority 4, with the queues' offsets 5, the ask has 4"
-    )
-    assert one_victim(0, queue("low", priority_offset="5", **FENCED)).detail("YK-06", "a") == (
-        "a is behind a priority fence that counts as 5, the ask has 4"
-    )
+    told(one_victim(4, queue("low", priority_offset="1")).detail("YK-06", "a"))
+    told(one_victim(0, queue("low", priority_offset="5", **FENCED)).detail("YK-06", "a"))

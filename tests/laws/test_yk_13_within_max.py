@@ -3,6 +3,7 @@
 import pytest
 
 from tests.laws.judges_yunikorn import Court
+from tests.told import told
 from tests.verifier.yunikorn.plans import one_node_value
 from tests.yunikorn.building import Json, allocation, gpus, queue
 
@@ -61,6 +62,4 @@ def test_the_max_of_a_queue_above_is_not_asked() -> None:
 
 
 def test_what_would_be_left_is_told() -> None:
-    assert low_runs({"gpu": 2}, *gpus(a=2, b=1, c=1)).detail("YK-13", "b") == (
-        "queue root.low would still use 3 gpu, its maximum is 2 gpu"
-    )
+    told(low_runs({"gpu": 2}, *gpus(a=2, b=1, c=1)).detail("YK-13", "b"))

@@ -9,6 +9,7 @@ from planner.state import AnyState
 from tests.commands.check.test_forged import INSTANCES, quickstart, refused
 from tests.commands.check.test_said import as_file, changed
 from tests.proof.mutation import Json
+from tests.told import told
 
 
 def at_once(state: AnyState) -> AnyPlan:
@@ -47,7 +48,7 @@ def test_a_bound_below_the_value_needs_a_tree_as_well() -> None:
     plan = at_once(state)
     found = planner.check(state, forged(plan, workloads={"bound": 2}))
     assert (found.accepted, claims(found)[0]) == (True, ("workloads", 2, True))
-    assert found.claims[0].detail == "below the plan's 7: 1 step"
+    told(found.claims[0].detail)
     found = planner.check(state, forged(plan, workloads={"bound": 3}))
     assert refused(found) == {"workloads"}
 
