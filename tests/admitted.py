@@ -5,30 +5,17 @@ from itertools import product
 from typing import Final
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from planner.models.kueue.formulation import Columns, Formulation, build_classes
 from planner.models.kueue.laws import assemble, attempts, eligible, restricted_while_borrowing
 from planner.problem.kueue import Problem
-from tests.exact import complete
+from tests.exact import complete, solutions
 
 VictimSets = dict[bool, set[frozenset[str]]]
 """Per attempt (whether it may borrow), the admitted victim sets."""
 
 _MOST: Final = 10
 """Eligible workloads of which every subset can be tried."""
-
-
-class _Collector(cp_model.CpSolverSolutionCallback):
-    def __init__(self, formulation: Formulation) -> None:
-        super().__init__()
-        self.formulation = formulation
-        self.found: set[tuple[bool, tuple[int, ...]]] = set()
-
-    def on_solution_callback(self) -> None:
-        solution = self.response_proto.solution
-        taken = tuple(solution[variable] for variable in self.formulation.take)
-        self.found.add((bool(solution[self.formulation.borrowing]), taken))
 
 
 def admitted(
@@ -38,17 +25,11 @@ def admitted(
 ) -> VictimSets:
     """Enumerate what the model admits, per attempt; laws in ``without`` are left out."""
     formulation = _formulate(problem, without, both_attempts=both_attempts)
-    collector = _Collector(formulation)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.cp_model_presolve = False
-    solver.parameters.enumerate_all_solutions = True
-    solver.solve(cp_model.CpModel(formulation.builder.proto), collector)
     builder, attempt = formulation.builder, formulation.borrowing
     tried = {bool(builder.lower[attempt]), bool(builder.upper[attempt])}
     sets: VictimSets = {borrowing: set() for borrowing in tried}
-    for borrowing, taken in collector.found:
-        sets[borrowing].add(_named(formulation, taken))
+    for borrowing, *taken in solutions(builder, [attempt, *formulation.take]):
+        sets[bool(borrowing)].add(_named(formulation, taken))
     return sets
 
 

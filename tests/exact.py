@@ -1,14 +1,37 @@
-"""Models without an engine: whether a point is a solution, every row added up in integers."""
+"""Models point by point: every solution, and whether a point is one, added up in integers."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ortools.sat.python import cp_model
 from ortools.sat.python import cp_model_helper as cp
 
 from planner.models.shared.builder import Builder, Linear, variable
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
+
+
+class _Collector(cp_model.CpSolverSolutionCallback):
+    def __init__(self, variables: Sequence[int]) -> None:
+        super().__init__()
+        self.variables = variables
+        self.found: set[tuple[int, ...]] = set()
+
+    def on_solution_callback(self) -> None:
+        solution = self.response_proto.solution
+        self.found.add(tuple(solution[variable] for variable in self.variables))
+
+
+def solutions(builder: Builder, variables: Sequence[int]) -> set[tuple[int, ...]]:
+    """Return what some variables are in the solutions of a model: all are enumerated."""
+    collector, solver = _Collector(variables), cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.cp_model_presolve = False
+    solver.parameters.enumerate_all_solutions = True
+    status = solver.solve(cp_model.CpModel(builder.proto), collector)
+    assert status in {cp_model.OPTIMAL, cp_model.INFEASIBLE}
+    return collector.found
 
 
 def complete(

@@ -4,7 +4,6 @@ from collections.abc import Collection
 from typing import Any
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from planner.laws.yunikorn import Spared
 from planner.models.yunikorn.candidates import eligible
@@ -12,7 +11,7 @@ from planner.models.yunikorn.formulation import Formulation, build_classes
 from planner.models.yunikorn.laws import assemble
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.quota.classes import Classes
-from tests.exact import complete
+from tests.exact import complete, solutions
 from tests.yunikorn.building import asking_of
 
 NodeSets = dict[str, set[frozenset[str]]]
@@ -20,20 +19,6 @@ NodeSets = dict[str, set[frozenset[str]]]
 
 Chosen = tuple[int, tuple[int, ...]]
 """A node, and how many victims each class gives."""
-
-
-class _Collector(cp_model.CpSolverSolutionCallback):
-    def __init__(self, formulation: Formulation) -> None:
-        super().__init__()
-        self.formulation = formulation
-        self.found: set[Chosen] = set()
-
-    def on_solution_callback(self) -> None:
-        solution = self.response_proto.solution
-        chosen = [solution[literal] for literal in self.formulation.alternatives]
-        assert sum(chosen) == 1
-        taken = tuple(solution[variable] for variable in self.formulation.take)
-        self.found.add((chosen.index(1), taken))
 
 
 def problem_of(value: dict[str, Any], key: str = "ask", rules: str = "") -> YuniKornProblem:
@@ -64,17 +49,15 @@ def choices(
     dropped = {*without, "YK-05"}
     looser = assemble(problem, classes, rules, spare=spare, without=dropped)
     assert len(looser.builder.lower) == len(looser.take) + len(looser.alternatives)
-    collector = _Collector(looser)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.cp_model_presolve = False
-    solver.parameters.enumerate_all_solutions = True
-    status = solver.solve(cp_model.CpModel(looser.builder.proto), collector)
-    assert status in {cp_model.OPTIMAL, cp_model.INFEASIBLE}
+    found = set[Chosen]()
+    for values in solutions(looser.builder, [*looser.alternatives, *looser.take]):
+        chosen, taken = values[: len(looser.alternatives)], values[len(looser.alternatives) :]
+        assert sum(chosen) == 1
+        found.add((chosen.index(1), taken))
     whole = assemble(problem, classes, rules, spare=spare, without=without)
     if len(whole.builder.proto.constraints) == len(looser.builder.proto.constraints):
-        return collector.found
-    return {chosen for chosen in collector.found if _is_admitted(whole, *chosen)}
+        return found
+    return {one for one in found if _is_admitted(whole, *one)}
 
 
 def admitted(

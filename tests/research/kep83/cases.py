@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from planner.models.kueue.formulation import Columns, build_classes
 from planner.quota.kueue.assignment import Assignment, read_assignment
@@ -19,6 +18,7 @@ from planner.research.kep83.verifier import CHECKS, Kep83Case, Kep83Setting, mat
 from planner.state.kueue import State
 from planner.verifier.kueue.case import setting_of
 from tests.cluster import PENDING, preempt
+from tests.exact import solutions
 from tests.research.kep83.brute_force import Kep83Simulation
 from tests.subsets import subsets
 
@@ -94,19 +94,13 @@ def by_model(decision: Decision, without: Collection[str] = ()) -> VictimSets:
     apart = [np.arange(len(base.workloads), dtype=np.int64)]
     classes = build_classes(base, eligible(problem, without), nobody, apart)
     formulation = assemble(problem, Columns(base, classes, nobody), without)
-    collector = _Collector(formulation.take)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.cp_model_presolve = False
-    solver.parameters.enumerate_all_solutions = True
-    solver.solve(cp_model.CpModel(formulation.builder.proto), collector)
     return {
         frozenset(
             base.workloads[members[0]].key
             for members, count in zip(classes.members, taken, strict=True)
             if count
         )
-        for taken in collector.found
+        for taken in solutions(formulation.builder, formulation.take)
     } - {frozenset()}
 
 
@@ -127,14 +121,3 @@ def broken(
     reasons = tuple(map(setting.reason, victims))
     case = Kep83Case(setting, decision.options.borrows, tuple(victims), reasons)
     return [law for law, check in CHECKS.items() if law not in without and not check(case).holds]
-
-
-class _Collector(cp_model.CpSolverSolutionCallback):
-    def __init__(self, take: list[int]) -> None:
-        super().__init__()
-        self.take = take
-        self.found: set[tuple[int, ...]] = set()
-
-    def on_solution_callback(self) -> None:
-        solution = self.response_proto.solution
-        self.found.add(tuple(solution[variable] for variable in self.take))
