@@ -8,25 +8,13 @@ from planner.plan import Certificate, Level
 from planner.plan.kueue import Amount, Demand, Plan
 from planner.verifier.kueue.certificate import check_certificate, check_levels, check_status
 from planner.verifier.kueue.plan import match_plan
+from tests.cluster import cohort, pending, queue, running, state_of
 from tests.told import told
-from tests.verifier.cases import (
-    GPU,
-    OWN,
-    RECLAIM,
-    broken,
-    cluster,
-    cohort,
-    plan_of,
-    policies,
-    queue,
-    running,
-    victim_of,
-    waiting,
-)
+from tests.verifier.cases import OWN, RECLAIM, broken, plan_of, victim_of
 
-STATE = cluster(
+STATE = state_of(
     cohort("all"),
-    queue("mine", 6, "all", preemption=policies("LowerPriority", "Any")),
+    queue("mine", 6, "all", within="LowerPriority", reclaim="Any"),
     queue("other", 2, "all"),
     running("a", "mine", 3, priority=1),
     running("b", "other", 2),
@@ -34,7 +22,7 @@ STATE = cluster(
     running("safe", "mine", 0, priority=50),
     queue("quiet", 0, "all"),
     running("calm", "quiet", 0),
-    waiting("incoming", 3, priority=10),
+    pending("mine", 3, 10),
 )
 """8 GPUs, all in use: 3 by queue mine, whose quota is 6, and 5 by queue other, whose is 2."""
 
@@ -47,7 +35,7 @@ LEVELS = (
 
 
 def honest() -> Plan:
-    amount = Amount(flavor="h200", resource=GPU, units=3, quantity="3")
+    amount = Amount(flavor="default", resource="gpu", units=3, quantity="3")
     return plan_of(
         STATE,
         victim_of(STATE, "a", OWN).model_copy(update={"usage": (amount,)}),
@@ -55,8 +43,8 @@ def honest() -> Plan:
         terms={"cost": 5, "workloads": 1},
         demand=(
             Demand(
-                flavor="h200",
-                resource=GPU,
+                flavor="default",
+                resource="gpu",
                 requested=3,
                 available=0,
                 shortfall=3,
@@ -64,7 +52,7 @@ def honest() -> Plan:
                 contested=True,
             ),
         ),
-        certificate=Certificate(digest="", levels=LEVELS, removal_order=("team/a",)),
+        certificate=Certificate(digest="", levels=LEVELS, removal_order=("ns/a",)),
     )
 
 
@@ -129,7 +117,7 @@ def test_only_what_is_called_optimal_needs_a_proof() -> None:
 def test_an_illegal_removal_order_is_refused() -> None:
     """Queue other has quota 2 and uses 5: 3 may go after 2, but not 2 after 3."""
     victims = (victim_of(STATE, "b", RECLAIM), victim_of(STATE, "c", RECLAIM))
-    for order, forbidden in ((("team/b", "team/c"), []), (("team/c", "team/b"), ["CT-04"])):
+    for order, forbidden in ((("ns/b", "ns/c"), []), (("ns/c", "ns/b"), ["CT-04"])):
         certificate = Certificate(digest="", levels=LEVELS[:0], removal_order=order)
         plan = honest().model_copy(
             update={"victims": victims, "certificate": certificate, "status": "feasible"}

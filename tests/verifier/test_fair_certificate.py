@@ -9,34 +9,21 @@ from planner.plan import Certificate
 from planner.plan.kueue import NodeShare, Plan
 from planner.verifier.kueue.certificate import check_certificate
 from planner.verifier.kueue.plan import match_plan
-from tests.verifier.cases import (
-    BY_SHARE,
-    RECLAIM,
-    broken,
-    cluster,
-    cohort,
-    fair_plan,
-    fair_sharing,
-    plan_of,
-    policies,
-    queue,
-    running,
-    waiting,
-    weight,
-)
+from tests.cluster import cohort, fair_sharing, pending, queue, running, state_of
+from tests.verifier.cases import BY_SHARE, RECLAIM, broken, fair_plan, plan_of
 
-STATE = cluster(
+STATE = state_of(
     fair_sharing(),
-    cohort("all", gpus=4),
-    cohort("theirs", "all", **weight("0")),
-    queue("mine", 2, "all", preemption=policies("LowerPriority", "Any"), **weight("3")),
+    cohort("all", nominal=4),
+    cohort("theirs", "all", weight="0"),
+    queue("mine", 2, "all", within="LowerPriority", reclaim="Any", weight="3"),
     queue("other", 2, "theirs"),
     queue("quiet", 2, "theirs", lending=0),
     running("own", "mine", 2),
     running("a", "other", 2),
     running("b", "other", 4),
     running("x", "quiet", 2),
-    waiting("incoming", 2, priority=10),
+    pending("mine", 2, 10),
 )
 """8 GPUs that all may use; 6 of them by other, whose nominal quota is 2, and 2 by mine."""
 
@@ -99,23 +86,23 @@ def test_forged_shares_are_refused(plan: Plan) -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "permitted"), [(("team/a", "team/b"), True), (("team/b", "team/a"), False)]
+    ("order", "permitted"), [(("ns/a", "ns/b"), True), (("ns/b", "ns/a"), False)]
 )
 def test_the_removal_order_is_replayed_with_shares(
     order: tuple[str, ...],
     permitted: bool,  # noqa: FBT001
 ) -> None:
     """Other uses 7 of nominal 2: 5 may go after 1 (it has 500 then), but not 1 after 5 (0)."""
-    state = cluster(
+    state = state_of(
         fair_sharing(),
-        cohort("all", gpus=4),
-        queue("mine", 2, "all", preemption=policies("LowerPriority", "Any")),
+        cohort("all", nominal=4),
+        queue("mine", 2, "all", within="LowerPriority", reclaim="Any"),
         queue("other", 2, "all"),
         running("own", "mine", 1),
         running("a", "other", 1),
         running("b", "other", 5),
         running("c", "other", 1),
-        waiting("incoming", 3, priority=10),
+        pending("mine", 3, 10),
     )
     certificate = Certificate(digest="", levels=(), removal_order=order)
     plan = fair_plan(state, ("a", BY_SHARE), ("b", BY_SHARE), certificate=certificate)
@@ -127,19 +114,19 @@ def test_the_removal_order_is_replayed_with_shares(
 
 def test_a_queue_is_enough_where_classical_preemption_asks_its_cohort() -> None:
     """Theirs is within its quota as a whole: other is a candidate under fair sharing only."""
-    state = cluster(
+    state = state_of(
         fair_sharing(),
-        cohort("all", gpus=0),
-        cohort("theirs", "all", gpus=4),
-        queue("mine", 4, "all", preemption=policies("LowerPriority", "Any")),
+        cohort("all", nominal=0),
+        cohort("theirs", "all", nominal=4),
+        queue("mine", 4, "all", within="LowerPriority", reclaim="Any"),
         queue("other", 0, "theirs"),
         running("own", "mine", 4),
         running("a", "other", 4),
-        waiting("incoming", 1, priority=10),
+        pending("mine", 1, 10),
     )
     candidates = {
         rules: [w.key for w in match_plan(state, plan_of(state, rules=rules)).setting.candidates]
         for rules in ("kueue-fair", "kueue-classical")
     }
-    assert candidates == {"kueue-fair": ["team/own", "team/a"], "kueue-classical": ["team/own"]}
+    assert candidates == {"kueue-fair": ["ns/own", "ns/a"], "kueue-classical": ["ns/own"]}
     assert broken(state, fair_plan(state, ("a", RECLAIM)))[-2:] == ["FS-06", "FS-07"]

@@ -8,28 +8,23 @@ from planner.errors import InputError, UnsupportedError
 from planner.laws import RULE_SETS
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_plan
-from tests.verifier.cases import (
-    BY_SHARE,
-    OWN,
-    RECLAIM,
-    Json,
-    assigned,
-    cluster,
+from tests.cluster import (
+    Object,
     cohort,
-    fair_plan,
+    configuration,
     fair_sharing,
-    plan_of,
-    policies,
+    pending,
     queue,
     running,
-    waiting,
+    state_of,
 )
+from tests.verifier.cases import BY_SHARE, OWN, RECLAIM, assigned, fair_plan, plan_of
 
-FAIR = {"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", "fairSharing": {}}
-STATE = cluster(
-    queue("mine", 4, preemption=policies("LowerPriority")),
+FAIR = configuration(fairSharing={})
+STATE = state_of(
+    queue("mine", 4, within="LowerPriority"),
     running("a", "mine", 4),
-    waiting("incoming", 2, priority=10),
+    pending("mine", 2, 10),
 )
 
 
@@ -38,22 +33,22 @@ def test_verdicts_in_the_order_of_the_registry() -> None:
     expected = [(law.id, law.title) for law in RULE_SETS["kueue-classical"]]
     assert [(verdict.law, verdict.title) for verdict in verification.verdicts] == expected
     assert all(verdict.detail for verdict in verification.verdicts)
-    assert verification.removal_order == ("team/a",)
+    assert verification.removal_order == ("ns/a",)
     assert verification.accepted
 
 
 def test_the_rules_of_fair_sharing_have_their_own_verdicts() -> None:
-    state = cluster(
+    state = state_of(
         FAIR,
-        queue("mine", 4, preemption=policies("LowerPriority")),
+        queue("mine", 4, within="LowerPriority"),
         running("a", "mine", 4),
-        waiting("incoming", 2, priority=10),
+        pending("mine", 2, 10),
     )
     verification = verify_plan(state, fair_plan(state, ("a", OWN)))
     expected = [(law.id, law.title) for law in RULE_SETS["kueue-fair"]]
     assert [(verdict.law, verdict.title) for verdict in verification.verdicts] == expected
     assert all(verdict.detail for verdict in verification.verdicts)
-    assert verification.removal_order == ("team/a",)
+    assert verification.removal_order == ("ns/a",)
     assert verification.accepted
 
 
@@ -68,10 +63,10 @@ def test_the_rules_of_fair_sharing_have_their_own_verdicts() -> None:
     ],
 )
 def test_the_rules_must_be_those_of_the_configuration(
-    rules: str, configured: tuple[Json, ...], law: str | None, status: str
+    rules: str, configured: tuple[list[Object], ...], law: str | None, status: str
 ) -> None:
     """Whatever the plan claims, and even if it evicts nobody."""
-    state = cluster(*configured, queue("mine", 4), waiting("incoming", 4))
+    state = state_of(*configured, queue("mine", 4), pending("mine", 4, 0))
     plan = plan_of(state, borrowing=None, rules=rules, status=status)
     verification = verify_plan(state, plan)
     failed = [verdict.law for verdict in verification.verdicts if not verdict.holds]
@@ -88,7 +83,7 @@ def test_no_plan_means_nothing_to_judge(status: str) -> None:
 
 
 def test_what_fits_at_once_needs_no_attempt() -> None:
-    state = cluster(queue("mine", 4), waiting("incoming", 4))
+    state = state_of(queue("mine", 4), pending("mine", 4, 0))
     for mode in ("Fit", "Preempt"):
         plan = plan_of(state, borrowing=None, assignment=assigned(mode))
         assert verify_plan(state, plan).accepted
@@ -115,7 +110,7 @@ def test_the_snapshot_stays_as_it_was() -> None:
 
 def test_a_plan_for_somebody_else_cannot_be_matched() -> None:
     with pytest.raises(InputError, match="unheard-of"):
-        verify_plan(STATE, plan_of(STATE, preemptor="team/unheard-of"))
+        verify_plan(STATE, plan_of(STATE, preemptor="ns/unheard-of"))
 
 
 def test_unknown_rules_are_not_guessed() -> None:
@@ -128,14 +123,14 @@ def test_ten_thousand_workloads_and_hundreds_of_victims(fair: bool) -> None:  # 
     """Well below a second; the limit leaves room for a busy machine."""
     queues = [f"q{number}" for number in range(100)]
     names = [f"w{number}" for number in range(10_000)]
-    state = cluster(
+    state = state_of(
         *([fair_sharing(within_nominal=False)] if fair else []),
         cohort("all"),
         *(cohort(f"c{number}", "all") for number in range(10)),
-        queue("mine", 1000, "all", preemption=policies("LowerPriority", "Any")),
+        queue("mine", 1000, "all", within="LowerPriority", reclaim="Any"),
         *(queue(name, 80, f"c{i % 10}") for i, name in enumerate(queues)),
         *(running(name, queues[i % 100], 1) for i, name in enumerate(names)),
-        waiting("incoming", 500, priority=10),
+        pending("mine", 500, 10),
     )
     snapshot = take_snapshot(state)
     taken = [(name, BY_SHARE if fair else RECLAIM) for name in names[:1500]]
@@ -154,12 +149,12 @@ def test_ten_thousand_workloads_and_hundreds_of_victims(fair: bool) -> None:  # 
 @pytest.mark.parametrize("fair", [False, True])
 def test_a_setting_is_used_again_only_if_it_is_that_of_the_plan(*, fair: bool) -> None:
     parts = (
-        queue("mine", 4, preemption=policies("LowerPriority")),
+        queue("mine", 4, within="LowerPriority"),
         running("a", "mine", 2),
         running("b", "mine", 2),
-        waiting("incoming", 2, priority=10),
+        pending("mine", 2, 10),
     )
-    state = cluster(*((FAIR,) if fair else ()), *parts)
+    state = state_of(*((FAIR,) if fair else ()), *parts)
     snapshot = take_snapshot(state)
     plan = (fair_plan if fair else plan_of)(state, ("a", OWN))
     right = setting_for(state, snapshot, plan.preemptor, plan.assignment)

@@ -9,23 +9,23 @@ from planner.errors import InputError
 from planner.research.strict import planning as strict
 from planner.research.strict.verifier import Strict, judge_strictly
 from tests import recorded
+from tests.cluster import cohort, fair_sharing, pending, queue, running, state_of
 from tests.commands.check.test_forged import refused_without_topology
 from tests.oracle.cluster import Cluster, UnsupportedError
 from tests.oracle.question import ask
 from tests.research.strict.oracle import strict_sets
 from tests.told import told
-from tests.verifier.cases import cluster, cohort, fair_sharing, policies, queue, running, waiting
 
 FILES = ("small-fair-flat", "small-fair-hier", "small-classical-hier")
 EVERY = 48
 
-STATE = cluster(
-    cohort("org", gpus=4),
-    queue("mine", 2, "org", preemption=policies("Never", "LowerPriority")),
+STATE = state_of(
+    cohort("org", nominal=4),
+    queue("mine", 2, "org", reclaim="LowerPriority"),
     queue("other", 2, "org"),
     running("large", "other", 4),
     *[running(f"small{i}", "other", 1) for i in (1, 2)],
-    waiting("incoming", 4, priority=10),
+    pending("mine", 4, 10),
     fair_sharing(),
 )
 """One large workload would do, but the first strategy finds the two small ones before it."""
@@ -33,10 +33,10 @@ STATE = cluster(
 
 def test_a_set_whose_turn_does_not_come_is_cut_off() -> None:
     today = planner.solve(STATE, objective="min-count")
-    assert today.keys == ("team/large",)
+    assert today.keys == ("ns/large",)
     plan = planner.solve(STATE, objective="min-count", rules="strict")
     assert plan.status == "feasible"
-    assert set(plan.keys) == {"team/small1", "team/small2"}
+    assert set(plan.keys) == {"ns/small1", "ns/small2"}
     assert plan.certificate is not None
     assert plan.certificate.claimed
     assert plan.certificate.cut_off >= 1
@@ -64,7 +64,7 @@ def test_what_is_not_decided_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(strict, "judge_strictly", forgetful)
     plan = planner.solve(STATE, objective="min-count", rules="strict")
     assert plan.status == "feasible"
-    assert set(plan.keys) == {"team/small1", "team/small2"}
+    assert set(plan.keys) == {"ns/small1", "ns/small2"}
     monkeypatch.setattr(strict, "judge_strictly", lambda _: Strict(legal=None))
     nothing = planner.solve(STATE, objective="min-count", rules="strict")
     assert (nothing.status, nothing.rule_options) == ("unknown", "strict")

@@ -1,20 +1,21 @@
 """ST-01: a later attempt only where the earlier one finds nobody."""
 
 from planner.state.kueue import State
+from tests.cluster import cohort, pending, queue, running, state_of
 from tests.research.strict.cases import strictly_broken
-from tests.verifier.cases import OWN, cluster, cohort, plan_of, policies, queue, running, waiting
+from tests.verifier.cases import OWN, plan_of
 
 
 def state(second: int) -> State:
     """Queue mine may end within its quota of 4 if both of its own go: the attempt to try first."""
-    return cluster(
-        cohort("org", gpus=2),
-        queue("mine", 4, "org", preemption=policies("LowerPriority", "Any")),
+    return state_of(
+        cohort("org", nominal=2),
+        queue("mine", 4, "org", within="LowerPriority", reclaim="Any"),
         queue("other", 2, "org"),
         running("first", "mine", 2),
         running("second", "mine", 1, priority=second),
         running("foreign", "other", 3),
-        waiting("incoming", 4, priority=10),
+        pending("mine", 4, 10),
     )
 
 

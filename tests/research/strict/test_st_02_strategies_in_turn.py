@@ -5,31 +5,22 @@ large one it would borrow nothing: only LessThanInitialShare permits that.
 """
 
 from planner.state.kueue import State
+from tests.cluster import cohort, fair_sharing, pending, queue, running, state_of
 from tests.research.strict.cases import strictly_broken
-from tests.verifier.cases import (
-    BY_SHARE,
-    cluster,
-    cohort,
-    fair_plan,
-    fair_sharing,
-    policies,
-    queue,
-    running,
-    waiting,
-)
+from tests.verifier.cases import BY_SHARE, fair_plan
 
 LARGE = ("large", BY_SHARE)
 
 
 def state(*small: int, priority: int = 0) -> State:
     """Let queue other have one large workload and some small ones: 6 GPUs in all."""
-    return cluster(
-        cohort("org", gpus=4),
-        queue("mine", 2, "org", preemption=policies("Never", "LowerPriority")),
+    return state_of(
+        cohort("org", nominal=4),
+        queue("mine", 2, "org", reclaim="LowerPriority"),
         queue("other", 2, "org"),
         running("large", "other", 6 - sum(small)),
         *[running(f"small{i}", "other", gpus, priority=priority) for i, gpus in enumerate(small)],
-        waiting("incoming", 3, priority=10),
+        pending("mine", 3, 10),
         fair_sharing(),
     )
 

@@ -1,33 +1,23 @@
 """ST-03: the ClusterQueue with the highest share gives first."""
 
 from planner.state.kueue import State
+from tests.cluster import cohort, fair_sharing, pending, queue, running, state_of
 from tests.research.strict.cases import strictly_broken
-from tests.verifier.cases import (
-    BY_SHARE,
-    Json,
-    cluster,
-    cohort,
-    fair_plan,
-    fair_sharing,
-    policies,
-    queue,
-    running,
-    waiting,
-)
+from tests.verifier.cases import BY_SHARE, Json, fair_plan
 
 HIGH, LOW = ("high1", BY_SHARE), ("low1", BY_SHARE)
 
 
 def state(high: int, low: int, *more: Json, priority: int = 0) -> State:
     """Let two queues have two workloads each, of so many GPUs beside their quota of 2."""
-    return cluster(
-        cohort("org", gpus=16 - 2 * (8 - high - low)),
-        queue("mine", 2, "org", preemption=policies("Never", "LowerPriority")),
+    return state_of(
+        cohort("org", nominal=16 - 2 * (8 - high - low)),
+        queue("mine", 2, "org", reclaim="LowerPriority"),
         queue("high", 2, "org"),
         queue("low", 2, "org"),
         *[running(f"high{i}", "high", high, priority=priority) for i in (1, 2)],
         *[running(f"low{i}", "low", low) for i in (1, 2)],
-        waiting("incoming", 3, priority=10),
+        pending("mine", 3, 10),
         fair_sharing(),
         *more,
     )

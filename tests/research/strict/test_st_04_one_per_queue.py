@@ -6,34 +6,24 @@ goes, which leaves mine with 100, and in the second pass all of queue other woul
 """
 
 from planner.state.kueue import State
+from tests.cluster import cohort, fair_sharing, pending, queue, running, state_of
 from tests.research.strict.cases import strictly_broken
-from tests.verifier.cases import (
-    BY_SHARE,
-    OWN,
-    cluster,
-    cohort,
-    fair_plan,
-    fair_sharing,
-    policies,
-    queue,
-    running,
-    waiting,
-)
+from tests.verifier.cases import BY_SHARE, OWN, fair_plan
 
 MINE, ONE, TWO = ("own", OWN), ("other1", BY_SHARE), ("other2", BY_SHARE)
 
 
 def state(filled: int) -> State:
     """Make a cohort of 20 GPUs of which queue full fills its own quota."""
-    return cluster(
-        cohort("org", gpus=16 - filled),
-        queue("mine", 2, "org", preemption=policies("LowerPriority", "LowerPriority")),
+    return state_of(
+        cohort("org", nominal=16 - filled),
+        queue("mine", 2, "org", within="LowerPriority", reclaim="LowerPriority"),
         queue("other", 2, "org"),
         queue("full", filled, "org"),
         running("own", "mine", 6),
         *[running(f"other{i}", "other", 6) for i in (1, 2)],
         running("filler", "full", filled),
-        waiting("incoming", 4, priority=10),
+        pending("mine", 4, 10),
         fair_sharing(),
     )
 

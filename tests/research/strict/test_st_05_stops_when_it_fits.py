@@ -3,46 +3,35 @@
 import pytest
 
 from planner.state.kueue import State
+from tests.cluster import cohort, fair_sharing, pending, queue, running, state_of
 from tests.research.strict.cases import strictly_broken
-from tests.verifier.cases import (
-    BY_SHARE,
-    OWN,
-    cluster,
-    cohort,
-    fair_plan,
-    fair_sharing,
-    plan_of,
-    policies,
-    queue,
-    running,
-    waiting,
-)
+from tests.verifier.cases import BY_SHARE, OWN, fair_plan, plan_of
 
 ONE, TWO = "one", "two"
 
 
 def fair(one: int, two: int, asks: int) -> State:
     """Let a queue borrow much; all of 20 GPUs are in use."""
-    return cluster(
-        cohort("org", gpus=16),
-        queue("mine", 2, "org", preemption=policies("Never", "LowerPriority")),
+    return state_of(
+        cohort("org", nominal=16),
+        queue("mine", 2, "org", reclaim="LowerPriority"),
         queue("other", 2, "org"),
         running(ONE, "other", one),
         running(TWO, "other", two),
         running("three", "other", 20 - one - two),
-        waiting("incoming", asks, priority=10),
+        pending("mine", asks, 10),
         fair_sharing(),
     )
 
 
 def classical(one: int, two: int, asks: int) -> State:
     """Let a queue of 20 GPUs be full."""
-    return cluster(
-        queue("mine", 20, preemption=policies("LowerPriority")),
+    return state_of(
+        queue("mine", 20, within="LowerPriority"),
         running(ONE, "mine", one),
         running(TWO, "mine", two),
         running("three", "mine", 20 - one - two),
-        waiting("incoming", asks, priority=10),
+        pending("mine", asks, 10),
     )
 
 

@@ -12,35 +12,23 @@ from planner.research.strict.verifier import judge_strictly
 from planner.state.kueue import State
 from planner.verifier.kueue.certificate import check_facts
 from planner.verifier.kueue.plan import match_plan
-from tests.cluster import PENDING
+from tests.cluster import PENDING, cohort, fair_sharing, pending, queue, running, state_of
 from tests.solver.test_quota_tree import STATE
 from tests.told import told
-from tests.verifier.cases import (
-    BY_SHARE,
-    OWN,
-    cluster,
-    cohort,
-    fair_plan,
-    fair_sharing,
-    plan_of,
-    policies,
-    queue,
-    running,
-    waiting,
-)
+from tests.verifier.cases import BY_SHARE, OWN, fair_plan, plan_of
 
 
 @pytest.fixture
 def fair() -> State:
     """Let queue high have the higher share; each victim of 2 GPUs makes room for half of it."""
-    return cluster(
-        cohort("org", gpus=14),
-        queue("mine", 2, "org", preemption=policies("Never", "LowerPriority")),
+    return state_of(
+        cohort("org", nominal=14),
+        queue("mine", 2, "org", reclaim="LowerPriority"),
         queue("high", 2, "org"),
         queue("low", 2, "org"),
         *[running(f"high{i}", "high", 2) for i in range(6)],
         *[running(f"low{i}", "low", 2) for i in range(4)],
-        waiting("incoming", 4, priority=10),
+        pending("mine", 4, 10),
         fair_sharing(),
     )
 
@@ -48,7 +36,7 @@ def fair() -> State:
 def test_an_order_shows_that_it_is_legal(fair: State) -> None:
     found = judge_strictly(match_plan(fair, fair_plan(fair, *pairs("high0", "high1"))))
     assert found.legal is True
-    assert sorted(found.order) == ["team/high0", "team/high1"]
+    assert sorted(found.order) == ["ns/high0", "ns/high1"]
     assert [verdict.law for verdict in found.verdicts] == [law.id for law in beside("kueue-fair")]
 
 
@@ -73,10 +61,10 @@ def test_at_its_bound_nothing_is_decided(fair: State, names: tuple[str, ...]) ->
 
 
 def test_classical_at_its_bound() -> None:
-    state = cluster(
-        queue("mine", 8, preemption=policies("LowerPriority")),
+    state = state_of(
+        queue("mine", 8, within="LowerPriority"),
         *[running(f"own{i}", "mine", 2) for i in range(4)],
-        waiting("incoming", 8, priority=10),
+        pending("mine", 8, 10),
     )
     plan = plan_of(state, *((f"own{i}", OWN) for i in range(4)))
     assert judge_strictly(match_plan(state, plan), most=2).legal is None
