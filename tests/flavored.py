@@ -116,17 +116,6 @@ def waiting(name: str, holder: str, *pod_sets: Object, priority: int = 10) -> li
     return [_workload(name, holder, list(pod_sets), priority)]
 
 
-def fair_sharing() -> list[Object]:
-    """Return a Configuration with fair sharing on."""
-    return [
-        {
-            "apiVersion": "config.kueue.x-k8s.io/v1beta2",
-            "kind": "Configuration",
-            "fairSharing": {"preemptionStrategies": []},
-        }
-    ]
-
-
 def listed(*parts: Iterable[Object]) -> Object:
     """Return a v1 List of a few parts, as kubectl would print it."""
     items = (item for part in parts for item in part)

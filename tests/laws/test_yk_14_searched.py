@@ -10,7 +10,6 @@ from tests.verifier.yunikorn.plans import one_node_value
 from tests.yunikorn.building import Json, allocation, gpus, queue
 
 A, B, C = frozenset({"a"}), frozenset({"b"}), frozenset({"c"})
-NOBODY = frozenset[str]()
 
 
 def low_runs(*held: Json, most: int = 1, **of_low: Any) -> Court:

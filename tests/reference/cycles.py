@@ -7,6 +7,7 @@ from planner.reference.kueue.cycle.processing import Cycle
 from planner.reference.kueue.cycle.run import run_cycle
 from planner.state.record import AUTO
 from tests.cluster import KUEUE, Object, pending, queue, state_of
+from tests.flavored import group
 
 
 def waits(
@@ -70,13 +71,7 @@ def several_flavors(
     resource: str = "gpu", **nominal: int | tuple[int, int]
 ) -> dict[str, list[Object]]:
     """Return one resource group: per flavor its nominal quota, or that and the borrowing limit."""
-    rows = []
-    for name, amount in nominal.items():
-        quota, limit = amount if isinstance(amount, tuple) else (amount, None)
-        row: Object = {"name": resource, "nominalQuota": quota}
-        row |= {} if limit is None else {"borrowingLimit": limit}
-        rows.append({"name": name, "resources": [row]})
-    return {"resourceGroups": [{"coveredResources": [resource], "flavors": rows}]}
+    return {"resourceGroups": [group(resource, **nominal)]}
 
 
 def ran(*parts: Iterable[Object], release: str = AUTO) -> Cycle:
