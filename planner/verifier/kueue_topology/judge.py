@@ -396,7 +396,6 @@ def _misplaced(
     yield from once_each("places", [f"podset {one.name}" for one in places], ())
     known = {one.name: plain(one) for one in floor.said(placed)}
     said = {one.name: plain(one) for one in places}
-    yield from once_each("places", [one.name for one in places], ())
     for name in sorted(known.keys() | said.keys()):
         if known.get(name) != said.get(name):
             yield f"the places of podset {name} are not those where Kueue puts its pods"

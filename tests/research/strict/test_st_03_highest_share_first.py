@@ -8,7 +8,7 @@ from tests.verifier.cases import BY_SHARE, Json, fair_plan
 HIGH, LOW = ("high1", BY_SHARE), ("low1", BY_SHARE)
 
 
-def state(high: int, low: int, *more: Json, priority: int = 0) -> State:
+def state(high: int, low: int, *more: list[Json], priority: int = 0) -> State:
     """Let two queues have two workloads each, of so many GPUs beside their quota of 2."""
     return state_of(
         cohort("org", nominal=16 - 2 * (8 - high - low)),
