@@ -77,6 +77,13 @@ MOST_BETTER: Final = 4
 FINDING: Final = 4.0
 """The effort of the solver for a level: it is to find an answer, and need not prove it."""
 
+NEAR: Final = 500, 2000
+"""How many victims a box may leave open in which the solver is to look first: it soon tells whether
+a set is there, and the best one mostly is."""
+
+CLOSE: Final = 1000
+"""The part of its value to which the edge of such a box is known."""
+
 BOUNDING: Final = 3 / 4
 """The share of the time left that trees of whole levels may take; shorter ones bound the others."""
 
@@ -245,7 +252,7 @@ class Settling:
         if value == 0:  # no term is negative
             self.levels.append(Stated(measure, 0, proved=True))
             return True
-        ask = partial(Claims.level, earlier=self.levels, measure=measure, value=value)
+        ask = self.below(measure, value)
         tree, found = self.grow(claim, ask, effort, measure)
         if found is not None:
             self.victims = found
@@ -264,14 +271,56 @@ class Settling:
         """Let the solver look for a better answer on a level; one takes the answer's place."""
         self.searched, whole = True, self.search.deadline
         begin(f"level {len(self.levels) + 1} of {len(with_names(self.measures))}")
+        for most in self.near(measure):
+            search = self.narrowed(self.below(measure, most + 1), measure)
+            search.deadline, search.incumbent = whole.half(), None
+            search.limit(measure, most)
+            least = minimise(search, measure, FINDING)
+            self.took(search)
+            if least.outcome == "optimal":  # so it is the best of all, and not only of the box
+                self.claimed[measure] = least
+                return
+            if search.incumbent is not None:
+                break
         ask = partial(Claims.equal, levels=self.levels)
         if not self.claims.is_unknown(measure):
-            value = self.claims.value(measure, self.victims or ())
-            ask = partial(Claims.level, earlier=self.levels, measure=measure, value=value)
+            ask = self.below(measure, self.claims.value(measure, self.victims or ()))
         search = self.narrowed(ask, measure)
         search.deadline = whole.half()
         self.claimed[measure] = minimise(search, measure, FINDING)
         self.took(search)
+
+    def below(self, measure: Measure, value: int) -> Ask:
+        """Return what asks for less than a value, with the levels so far."""
+        return partial(Claims.level, earlier=self.levels, measure=measure, value=value)
+
+    def near(self, measure: Measure) -> Iterator[int]:
+        """Yield values of a measure, from low ones on, so near the least that few sets are left.
+
+        The multipliers that narrowed the boxes of trees leave the fewer the less is asked for.
+        """
+        known = [multipliers for multipliers in self.before.narrowed if BETTER in multipliers]
+        value = self.claims.value(measure, self.victims or ())
+
+        def left(most: int) -> int:
+            question = self.below(measure, most + 1)(self.claims)
+            box = question.root
+            for multipliers in known:
+                if not box.is_empty:
+                    box = question.narrowed(box, multipliers)
+            return 0 if box.is_empty else int((box.most - box.least).sum())
+
+        lowest = -1
+        for few in NEAR if known else ():
+            least, most = lowest, value - 1
+            if left(most) <= few:  # the whole level is no harder
+                return
+            while most - least > max(1, value // CLOSE):
+                middle = (least + most) // 2
+                least, most = (middle, most) if left(middle) <= few else (least, middle)
+            if least > lowest:
+                yield least
+            lowest = least
 
     def narrowed(self, ask: Ask, *measures: Measure) -> Search:
         """Return a search for answers no worse on the levels so far, from the answer on.
