@@ -503,9 +503,9 @@ class Settling:
             # The claim is that no set has less than this: a tree makes it a bound.
             ask = partial(Claims.level, earlier=self.levels[:number], measure=measure, value=middle)
             try:
-                tree = _as_tree(
-                    level_claim(measure), grow(ask(self.claims), self.search.deadline, GLANCE)
-                )
+                known = Before(narrowed=self.before.narrowed)
+                grown = grow(ask(self.claims), self.search.deadline, GLANCE, known)
+                tree = _as_tree(level_claim(measure), grown)
             except UnsupportedError:
                 break
             if tree is not None:

@@ -18,6 +18,7 @@ from planner.problem.array import FloatArray
 from planner.proof.box import rounded_sum
 from planner.proof.question import MOST_ROUNDED, ROUNDED
 from planner.solver.proving.program import FRACTION, BoxRows, Suggestion
+from planner.solver.proving.split import MANY
 
 MOST_ROWS: Final = 300
 """Binding rows up to which sums are looked for: it takes the third power of their number."""
@@ -139,5 +140,6 @@ def _sums(
             yield {name: m for name, m in whole.items() if m}, round(by)
     for i in look.binding:
         amounts = np.unique(np.abs(look.entries(i)[1]))
-        divisors = amounts[(amounts > 1) & (amounts <= LARGEST)].tolist()
+        few = amounts if amounts.size <= MANY else amounts[:0]
+        divisors = few[(few > 1) & (few <= LARGEST)].tolist()
         yield from (({look.names[i]: 1}, int(by)) for by in divisors)
