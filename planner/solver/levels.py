@@ -77,12 +77,15 @@ MOST_BETTER: Final = 4
 FINDING: Final = 4.0
 """The effort of the solver for a level: it is to find an answer, and need not prove it."""
 
-NEAR: Final = 500, 2000
+NEAR: Final = 500
 """How many victims a box may leave open in which the solver is to look first: it soon tells whether
-a set is there, and the best one mostly is."""
+a set is there, and the best one is mostly there or nearly so."""
 
-CLOSE: Final = 1000
+GRAIN: Final = 1000
 """The part of its value to which the edge of such a box is known."""
+
+BEYOND: Final = 0, 1, 3, 7
+"""How many such parts beyond the edge the solver looks, one after the other."""
 
 BOUNDING: Final = 3 / 4
 """The share of the time left that trees of whole levels may take; shorter ones bound the others."""
@@ -282,7 +285,7 @@ class Settling:
                 return
             if search.incumbent is not None:
                 break
-        ask = partial(Claims.equal, levels=self.levels)
+        ask: Ask = partial(Claims.equal, levels=self.levels)
         if not self.claims.is_unknown(measure):
             ask = self.below(measure, self.claims.value(measure, self.victims or ()))
         search = self.narrowed(ask, measure)
@@ -295,7 +298,7 @@ class Settling:
         return partial(Claims.level, earlier=self.levels, measure=measure, value=value)
 
     def near(self, measure: Measure) -> Iterator[int]:
-        """Yield values of a measure, from low ones on, so near the least that few sets are left.
+        """Yield values of a measure so near the least that few victims are left open, then higher.
 
         The multipliers that narrowed the boxes of trees leave the fewer the less is asked for.
         """
@@ -310,17 +313,13 @@ class Settling:
                     box = question.narrowed(box, multipliers)
             return 0 if box.is_empty else int((box.most - box.least).sum())
 
-        lowest = -1
-        for few in NEAR if known else ():
-            least, most = lowest, value - 1
-            if left(most) <= few:  # the whole level is no harder
-                return
-            while most - least > max(1, value // CLOSE):
-                middle = (least + most) // 2
-                least, most = (middle, most) if left(middle) <= few else (least, middle)
-            if least > lowest:
-                yield least
-            lowest = least
+        least, most, grain = -1, value - 1, max(1, value // GRAIN)
+        if not known or left(most) <= NEAR:  # the whole level is no harder
+            return
+        while most - least > grain:
+            middle = (least + most) // 2
+            least, most = (middle, most) if left(middle) <= NEAR else (least, middle)
+        yield from (at for beyond in BEYOND if 0 <= (at := least + beyond * grain) < value - 1)
 
     def narrowed(self, ask: Ask, *measures: Measure) -> Search:
         """Return a search for answers no worse on the levels so far, from the answer on.

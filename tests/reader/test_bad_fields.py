@@ -64,12 +64,10 @@ NO_TIMES: tuple[object, ...] = (
     *("yesterday", "2026-03-08", "2026-03-08T21:06:00", "2026-02-30T21:06:00Z"),
     *("20260308T210600Z", 1772995560),
 )
+NO_COUNTS: tuple[object, ...] = (-1, 2**31, 10**99, 1.5, "3", "x", True, [])
 BAD: dict[str, list[Object]] = {
     "counts": [
-        *(
-            workload(podSets=[{"count": count}])
-            for count in (-1, 2**31, 10**99, 1.5, "3", "x", True, [])
-        ),
+        *(workload(podSets=[{"count": count}]) for count in NO_COUNTS),
         workload(podSets=[{"minCount": 0}]),
         holding(podSetAssignments=[{"count": -2}]),
     ],

@@ -301,7 +301,7 @@ class _Growth:
         for multipliers in () if self.steps else self.known:
             known = all(look.layers.find(name) is not None for name in multipliers)
             if known and look.contradict(multipliers):
-                return ByRows(rows=multipliers)
+                return ByRows(rows=dict(multipliers))
         refused = self.question.refusal(box)
         if refused:
             return ByLaws(law=refused)
