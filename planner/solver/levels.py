@@ -255,7 +255,7 @@ class Settling:
         if value == 0:  # no term is negative
             self.levels.append(Stated(measure, 0, proved=True))
             return True
-        ask = self.below(measure, value)
+        ask = self.less_than(measure, value)
         tree, found = self.grow(claim, ask, effort, measure)
         if found is not None:
             self.victims = found
@@ -274,8 +274,8 @@ class Settling:
         """Let the solver look for a better answer on a level; one takes the answer's place."""
         self.searched, whole = True, self.search.deadline
         begin(f"level {len(self.levels) + 1} of {len(with_names(self.measures))}")
-        for most in self.near(measure):
-            search = self.narrowed(self.below(measure, most + 1), measure)
+        for most in self.near_least(measure):
+            search = self.narrowed(self.less_than(measure, most + 1), measure)
             search.deadline, search.incumbent = whole.half(), None
             search.limit(measure, most)
             least = minimise(search, measure, FINDING)
@@ -287,17 +287,17 @@ class Settling:
                 break
         ask: Ask = partial(Claims.equal, levels=self.levels)
         if not self.claims.is_unknown(measure):
-            ask = self.below(measure, self.claims.value(measure, self.victims or ()))
+            ask = self.less_than(measure, self.claims.value(measure, self.victims or ()))
         search = self.narrowed(ask, measure)
         search.deadline = whole.half()
         self.claimed[measure] = minimise(search, measure, FINDING)
         self.took(search)
 
-    def below(self, measure: Measure, value: int) -> Ask:
+    def less_than(self, measure: Measure, value: int) -> Ask:
         """Return what asks for less than a value, with the levels so far."""
         return partial(Claims.level, earlier=self.levels, measure=measure, value=value)
 
-    def near(self, measure: Measure) -> Iterator[int]:
+    def near_least(self, measure: Measure) -> Iterator[int]:
         """Yield values of a measure so near the least that few victims are left open, then higher.
 
         The multipliers that narrowed the boxes of trees leave the fewer the less is asked for.
@@ -306,7 +306,7 @@ class Settling:
         value = self.claims.value(measure, self.victims or ())
 
         def left(most: int) -> int:
-            question = self.below(measure, most + 1)(self.claims)
+            question = self.less_than(measure, most + 1)(self.claims)
             box = question.root
             for multipliers in known:
                 if not box.is_empty:

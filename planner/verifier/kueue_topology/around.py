@@ -61,7 +61,9 @@ def around_faults(floor: Floor, victims: Collection[Admitted], plan: Plan) -> It
         used = dict(placed.get(one.pod_set, ())) if not isinstance(placed, str) else {}
         if one.flavor == group.flavor:
             counted = _rows(floor, group, victims, used)
-            rows = [dict(zip(counts, row, strict=False)) for row in counted]
+            rows: list[Mapping[str, int]] = [
+                dict(zip(counts, row, strict=False)) for row in counted
+            ]
             yield from _domain_faults(floor, group, where, one, rows)
 
 
