@@ -302,6 +302,8 @@ class Settling:
 
         The multipliers that narrowed the boxes of trees leave the fewer the less is asked for.
         """
+        if self.claims.is_unknown(measure):
+            return
         known = [multipliers for multipliers in self.before.narrowed if BETTER in multipliers]
         value = self.claims.value(measure, self.victims or ())
 
@@ -319,7 +321,9 @@ class Settling:
         while most - least > grain:
             middle = (least + most) // 2
             least, most = (middle, most) if left(middle) <= NEAR else (least, middle)
-        yield from (at for beyond in BEYOND if 0 <= (at := least + beyond * grain) < value - 1)
+        if least >= 0:  # else what narrowed says nothing of this measure
+            tried = (least + beyond * grain for beyond in BEYOND)
+            yield from (at for at in tried if at < value - 1)
 
     def narrowed(self, ask: Ask, *measures: Measure) -> Search:
         """Return a search for answers no worse on the levels so far, from the answer on.
