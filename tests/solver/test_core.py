@@ -1,7 +1,8 @@
 """Crowds of workloads of all shapes: the same answer each time, by whatever way it is found."""
 
 import random
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 from msgspec.structs import replace
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 import planner
 from planner.errors import UnsupportedError
 from planner.models.shared.builder import Builder
+from planner.objective.profiles import Measure
 from planner.plan.kueue import Plan
 from planner.reader import read
 from planner.solver import finder, levels
@@ -29,6 +31,7 @@ from tests.cluster import (
     state_of,
 )
 from tests.conftest import TEST_ALL
+from tests.solver.ways import at_once
 from tests.told import told
 
 
@@ -113,6 +116,28 @@ def test_a_large_question_may_ask_a_few_large_programs(monkeypatch: pytest.Monke
     certificate = planner.solve(read(cluster(Form(1500)))).certificate
     assert certificate is not None
     assert {level.proof for level in certificate.levels} == {"certified"}
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_where_the_solver_looks_first_changes_no_answer(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Near the least there may be no set, or the best, which a search of all would find, too."""
+    state = read(cluster(Form(300, victims=20, seed=seed)))
+    near, looked = levels.Settling.near_least, Counter[Measure]()
+
+    def counted(settling: levels.Settling, measure: Measure) -> Iterator[int]:
+        for most in near(settling, measure):
+            looked[measure] += 1
+            yield most
+
+    monkeypatch.setattr(levels.Settling, "near_least", counted)
+    with at_once():
+        of_all = outcome(planner.solve(state))
+        assert not looked  # as few are left of a small state at once
+        monkeypatch.setattr(levels, "NEAR", 5)
+        assert outcome(planner.solve(state)) == of_all
+    assert looked
 
 
 @pytest.mark.parametrize(
