@@ -159,9 +159,10 @@ class Live(NamedTuple):
     @contextmanager
     def steering(self, *words: str) -> Iterator[subprocess.Popen[str]]:
         """Run the planner, and interrupt it in the end."""
-        how = ("steer", "--kubeconfig", str(self.config), "--format", "jsonl", *words)
+        # However busy the machine is: nothing here is about a plan that takes too long.
+        how = ("steer", "--kubeconfig", str(self.config), "--patience", "none", "--format", "jsonl")
         with subprocess.Popen(
-            command(*how, "--objective", "min-lost-work"),
+            command(*how, *words, "--objective", "min-lost-work"),
             env=environment({"HOME": str(self.home)}),
             stdout=subprocess.PIPE,
             text=True,
