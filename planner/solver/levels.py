@@ -29,6 +29,7 @@ from planner.objective.profiles import (
     with_names,
 )
 from planner.plan import Level, Proof, Tree
+from planner.proof.box import Box
 from planner.proof.claims import (
     BETTER,
     INFEASIBLE,
@@ -308,11 +309,7 @@ class Settling:
         value = self.claims.value(measure, self.victims or ())
 
         def left(most: int) -> int:
-            question = self.less_than(measure, most + 1)(self.claims)
-            box = question.root
-            for multipliers in known:
-                if not box.is_empty:
-                    box = question.narrowed(box, multipliers)
+            box = _narrowed(self.less_than(measure, most + 1)(self.claims), known)
             return 0 if box.is_empty else int((box.most - box.least).sum())
 
         least, most, grain = -1, value - 1, max(1, value // GRAIN)
@@ -333,9 +330,7 @@ class Settling:
         left = None
         if self.effort is not None:
             question = ask(self.claims)
-            box, classes = question.root, question.rules.classes
-            for multipliers in self.before.narrowed:
-                box = question.narrowed(box, multipliers)
+            box, classes = _narrowed(question, self.before.narrowed), question.rules.classes
             # An empty box says that no set is better, and a tree is to show that.
             left = {*(() if box.is_empty else classes.take(box.most)), *(self.victims or ())}
         search = self.fresh([*(level.measure for level in self.levels), *measures], left)
@@ -517,6 +512,14 @@ class Settling:
                 possible = middle - 1
         self.trees += [] if kept is None else [kept]
         return shown
+
+
+def _narrowed(question: Question, known: Sequence[Mapping[str, int]]) -> Box:
+    """Return the root box of a question as known multipliers leave it."""
+    box = question.root
+    for multipliers in known:
+        box = box if box.is_empty else question.narrowed(box, multipliers)
+    return box
 
 
 def _as_tree(claim: str, grown: Grown) -> Tree | None:

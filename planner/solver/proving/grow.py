@@ -299,9 +299,9 @@ class _Growth:
             return ByRows(rows={one: 1})
         # What left little of the box of an earlier question may leave nothing of this one.
         for multipliers in () if self.steps else self.known:
-            known = all(look.layers.find(name) is not None for name in multipliers)
-            if known and look.contradict(multipliers):
-                return ByRows(rows=dict(multipliers))
+            known = ByRows(rows=dict(multipliers))
+            if self.question.closes(box, known):
+                return known
         refused = self.question.refusal(box)
         if refused:
             return ByLaws(law=refused)

@@ -157,12 +157,12 @@ class Live(NamedTuple):
         }
 
     @contextmanager
-    def steering(self, *words: str) -> Iterator[subprocess.Popen[str]]:
+    def steering(self) -> Iterator[subprocess.Popen[str]]:
         """Run the planner, and interrupt it in the end."""
         # However busy the machine is: nothing here is about a plan that takes too long.
         how = ("steer", "--kubeconfig", str(self.config), "--patience", "none", "--format", "jsonl")
         with subprocess.Popen(
-            command(*how, *words, "--objective", "min-lost-work"),
+            command(*how, "--objective", "min-lost-work"),
             env=environment({"HOME": str(self.home)}),
             stdout=subprocess.PIPE,
             text=True,
