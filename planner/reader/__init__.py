@@ -27,12 +27,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Unpack
 
 from planner.errors import SchemaError, UnsupportedError
 from planner.garbage import without_garbage_collection
 from planner.reader.bound import Budget
+from planner.reader.items import cut_off
 from planner.reader.parse import Document, parse
 from planner.reader.settings import Said, Settings, named
 from planner.reader.source import MAX_BYTES as MAX_BYTES
@@ -171,5 +173,6 @@ def _state(documents: Sequence[Document], settings: Settings, ignored: Ignored |
     for one in reversed(schedulers()):
         state: AnyState | None = one.read_documents(documents, settings, ignored)
         if state is not None:
-            return state
+            notes = (*chain.from_iterable(map(cut_off, documents)), *state.notes)
+            return state if notes == state.notes else state.model_copy(update={"notes": notes})
     raise UnsupportedError(settings.source, "no scheduler is registered that reads it")

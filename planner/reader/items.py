@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from planner.errors import SchemaError
+from planner.quantity import plural
 from planner.reader.parse import EXPECTED, Document
 from planner.reader.quick import read_item
 from planner.reader.show import Path, place, shown
@@ -103,6 +104,19 @@ def items_of(
             yield Item(root, at, value)
         else:
             todo.pop()
+
+
+def cut_off(document: Document) -> Iterator[str]:
+    """Yield a remark if a list is a piece of a longer one, as an API server with a limit sends it.
+
+    Whether another document has the rest cannot be told.
+    """
+    metadata = document.value.get("metadata") if isinstance(document.value, dict) else None
+    if isinstance(metadata, dict) and metadata.get("continue"):
+        left = metadata.get("remainingItemCount")
+        more = f", with {plural(left, 'more object')}" if isinstance(left, int) else ""
+        where = f"{document.where}: the list goes on elsewhere (metadata.continue)"
+        yield f"{where}{more}: what no other list has is missing"
 
 
 def _kind_of(value: dict[str, object], root: str, at: Path) -> str:

@@ -100,6 +100,17 @@ def test_typed_list_gives_its_items_their_kind(tmp_path: Path) -> None:
     assert without_origin(read(write(tmp_path, "typed.json", dump), now=NOW)) == EXPECTED
 
 
+@pytest.mark.parametrize("suffix", [".json", ".yaml"])
+def test_a_piece_of_a_list_says_so(tmp_path: Path, suffix: str) -> None:
+    """What `kubectl get --raw '...?limit=2'` prints; the last piece has no mark."""
+    first = {**listed(FLAVOR, QUEUE), "metadata": {"continue": "e30", "remainingItemCount": 1}}
+    whole = first if suffix == ".json" else {**first, "kind": "ClusterQueueList"}
+    write(tmp_path, f"1{suffix}", json.dumps(whole))
+    write(tmp_path, f"2{suffix}", json.dumps(listed(TRAIN)))
+    (remark,) = read(tmp_path, now=NOW).notes
+    told(remark.removeprefix(str(tmp_path)))
+
+
 @pytest.mark.parametrize("value", [OBJECTS, tuple(OBJECTS), listed(*OBJECTS)])
 def test_parsed_values_are_read_and_left_alone(value: Any) -> None:
     before = json.dumps(value)
