@@ -396,12 +396,12 @@ def _forbidden(planning: YuniKornPlanning, law: Law) -> int:
 @WORDS.of(laws.YK_LEAVES_GUARANTEED)
 def _leaves_guaranteed(planning: YuniKornPlanning) -> str:
     problem = planning.problem
-    lowered, holders = problem.shares is not None, problem.queue[planning.eligible]
+    holders = problem.queue if problem.shares is None else problem.queue[planning.eligible]
     may_go = [
         f"queue {problem.queues[at.queue].path} gives {amount(at.amount, problem.types[at.type])}"
         for at in above_guaranteed(problem)
         if problem.types[at.type] in problem.ask.resource
-        and not (lowered and not problem.within[at.queue][holders].any())
+        and problem.within[at.queue][holders].any()
     ]
     return f"queues keep their guaranteed: at most {listed(may_go) or 'anything'}"
 

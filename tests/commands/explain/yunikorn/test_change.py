@@ -263,6 +263,19 @@ def test_too_large_for_every_node() -> None:
     assert clash.changes == ()
 
 
+def test_a_queue_with_nobody_in_it_is_not_said_to_give_nothing() -> None:
+    """Of 4 the low queue keeps 3: neither of its allocations of 2 may go."""
+    value = crowd(
+        queue("idle", guaranteed={"gpu": 9}),
+        queue("low", guaranteed={"gpu": 3}),
+        queue("high", guaranteed=HIGH),
+    )
+    value["applications"][0]["allocations"] = [allocation(key, {"gpu": 2}) for key in "ab"]
+    keeps, _ = clash_of(value).laws
+    assert keeps.law == "YK-02"
+    told(keeps.text)
+
+
 @pytest.mark.parametrize("name", ["a=b", ""])
 def test_a_name_that_no_edit_can_spell_is_left_alone(name: str) -> None:
     value = two_queues(*running(4, priority="5"))
