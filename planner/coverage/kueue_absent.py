@@ -95,7 +95,7 @@ def _absent_leaves(state: State, queue: ClusterQueue) -> Iterator[Uncovered]:
     leaves = {
         flavor: _leaves(state, levels[topology])
         for flavor, topology in ({} if state.whole else state.topology_of).items()
-        if flavor in queue.flavor_names and topology in levels
+        if flavor in queue.flavor_names and levels.get(topology)
     }
     holders = (one for one in state.workloads if one.holds_quota) if leaves else ()
     placed = chain(*(_places(one) for one in holders if not one.status.unhealthy_nodes))

@@ -167,6 +167,17 @@ def test_nodes_on_which_pods_were_placed(
     )
 
 
+def test_a_topology_without_levels_has_no_leaves_to_miss(tmp_path: Path) -> None:
+    """Kueue finds no level to place pods on: the workload waits, whoever would go."""
+    items = [*yaml.safe_load_all(NEEDLESS.read_text("utf-8"))]
+    for one in items:
+        if one["kind"] == "Topology":
+            one["spec"]["levels"] = []
+    (tmp_path / "dump.yaml").write_text(yaml.safe_dump_all(items), "utf-8")
+    plan = planner.solve(planner.read(tmp_path / "dump.yaml"), "lab/train")
+    assert (plan.status, plan.coverage) == ("infeasible", ())
+
+
 def placing(
     tmp_path: Path, *, topology: bool = True, active: bool = True, pod: bool = False
 ) -> State:
