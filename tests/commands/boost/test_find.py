@@ -132,6 +132,8 @@ def test_other_queues_come_first_whatever_the_boost() -> None:
     answer = find_boosts(state, plan, gate_on=True, deadline=FOREVER)
     assert (answer.status, answer.boosts, answer.orders) == ("impossible", (), 1)
     told(answer.explanation)
+    # Not all boosts were considered: it is not said that none could.
+    assert "Proved" not in planner.render(answer, "markdown")
 
 
 def test_no_boost_crosses_the_preemptors_priority() -> None:

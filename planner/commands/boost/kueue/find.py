@@ -26,7 +26,7 @@ boosts after which the rules permit to take just whom they permit to take today.
 ANSWERS: Final[Mapping[BoostStatus, tuple[str, Tone]]] = {
     "smallest": ("Proved smallest", "good"),
     "found": ("Works, not proved smallest", "warn"),
-    "impossible": ("Proved impossible", "bad"),
+    "impossible": ("None works", "bad"),
     "unknown": ("Unknown", "warn"),
 }
 
@@ -144,8 +144,8 @@ def _outcome(search: Search, found: Found) -> tuple[BoostStatus, str]:
         count, pool = search.orders, plural(len(search.pool), "candidate")
         orders = "the only order" if count == 1 else f"each of the {count} orders"
         return "impossible", (
-            f"no boosts can make Kueue evict exactly the planned victims: it evicts others in "
-            f"{orders} in which it could look at its {pool}; {PROVED_OF}"
+            "no order of candidates makes Kueue evict exactly the planned victims: it evicts "
+            f"others in {orders} in which it could look at its {pool}; {PROVED_OF}"
         )
     if not found.choice:
         return "smallest", "Kueue evicts exactly the planned victims as it is"
