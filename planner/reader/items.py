@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 import msgspec
 
 from planner.errors import SchemaError
-from planner.quantity import plural
 from planner.reader.parse import EXPECTED, Document
 from planner.reader.quick import read_item
 from planner.reader.show import Path, place, shown
@@ -113,10 +112,8 @@ def cut_off(document: Document) -> Iterator[str]:
     """
     metadata = document.value.get("metadata") if isinstance(document.value, dict) else None
     if isinstance(metadata, dict) and metadata.get("continue"):
-        left = metadata.get("remainingItemCount")
-        more = f", with {plural(left, 'more object')}" if isinstance(left, int) else ""
         where = f"{document.where}: the list goes on elsewhere (metadata.continue)"
-        yield f"{where}{more}: what no other list has is missing"
+        yield f"{where}: what no other list has is missing"
 
 
 def _kind_of(value: dict[str, object], root: str, at: Path) -> str:

@@ -103,7 +103,7 @@ def test_typed_list_gives_its_items_their_kind(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", [".json", ".yaml"])
 def test_a_piece_of_a_list_says_so(tmp_path: Path, suffix: str) -> None:
     """What `kubectl get --raw '...?limit=2'` prints; the last piece has no mark."""
-    first = {**listed(FLAVOR, QUEUE), "metadata": {"continue": "e30", "remainingItemCount": 1}}
+    first = {**listed(FLAVOR, QUEUE), "metadata": {"continue": "e30"}}
     whole = first if suffix == ".json" else {**first, "kind": "ClusterQueueList"}
     write(tmp_path, f"1{suffix}", json.dumps(whole))
     write(tmp_path, f"2{suffix}", json.dumps(listed(TRAIN)))
