@@ -6,7 +6,7 @@ absent, the copies in ``instances/recorded/`` are used.
 
 import gzip
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,12 @@ def line(name: str, place: int) -> Line:
     """Return one recorded instance of a file."""
     found: Line = json.loads(_texts(name)[place])
     return found
+
+
+def named(name: str, ids: Collection[str]) -> list[Line]:
+    """Return the recorded instances of a file that have these ids, as far as they are there."""
+    some = (json.loads(text) for text in _texts(name) if any(one in text for one in ids))
+    return [line for line in some if line["id"] in ids]
 
 
 @lru_cache(maxsize=8)

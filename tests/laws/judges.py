@@ -21,10 +21,8 @@ from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reference.kueue.context import Context
 from planner.reference.kueue.fair_sharing import search
 from planner.state.kueue import State
-from planner.verifier.kueue.case import Case as Matched
-from planner.verifier.kueue.case import setting_of
-from planner.verifier.kueue.fair_sharing import FairCase, fair_setting_of
-from planner.verifier.kueue.plan import verify_case
+from planner.verifier.kueue.plan import setting_for, verify_case
+from planner.verifier.kueue.setting import Setting
 from tests import admitted
 from tests.brute_force import Simulation
 from tests.brute_force_fair import FairSimulation
@@ -204,14 +202,14 @@ class Court:
 
     def broken(self, victims: Collection[str], attempt: bool) -> list[str]:  # noqa: FBT001
         """Return the laws that a set breaks, with the reasons that the rules give."""
-        verification = verify_case(self.matched([self.holders[key] for key in victims], attempt))
+        held = [self.holders[key] for key in victims]
+        verification = verify_case(plans.case_of(self.setting, held, borrowing=attempt))
         return [verdict.law for verdict in verification.verdicts if not verdict.holds]
 
-    def matched(self, victims: Collection[Admitted], attempt: bool) -> Matched:  # noqa: FBT001
-        """Return what the verifier judges."""
-        where = setting_of(self.snapshot, self.preemptor, self.assignment)
-        reasons = (where.variant(v).reason if where.in_tree(v.queue) else "" for v in victims)
-        return Matched(where, attempt, tuple(victims), tuple(reasons))
+    @cached_property
+    def setting(self) -> Setting:
+        """What the verifier sees."""
+        return setting_for(self.case.state, self.snapshot, PENDING, self.assignment)
 
     @property
     def taken(self) -> tuple[bool, frozenset[str]]:
@@ -244,11 +242,6 @@ class FairCourt(Court):
     def admitted(self, without: Collection[str] = ()) -> Mapping[bool, set[frozenset[str]]]:
         """Return what the model admits."""
         return {True: admitted.admitted_fairly(self.problem, without)}
-
-    def matched(self, victims: Collection[Admitted], attempt: bool) -> Matched:  # noqa: FBT001
-        """Return what the verifier judges."""
-        where = fair_setting_of(setting_of(self.snapshot, self.preemptor, self.assignment))
-        return FairCase(where, attempt, tuple(victims), tuple(map(where.reason, victims)))
 
 
 COURTS: dict[str, Callable[[Any], Court]] = {"KQ": Court, "FS": FairCourt}

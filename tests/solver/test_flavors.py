@@ -137,9 +137,7 @@ def test_caps_that_only_other_flavors_can_keep_are_kept() -> None:
     profile = PROFILES["no-regret"]
     compared = 0
     for name in ("small-fair-flat", "small-fair-hier"):
-        for line in recorded.lines(name):
-            if line["id"] not in OUTSIDE:
-                continue
+        for line in recorded.named(name, OUTSIDE):
             compared += 1
             truth = FlavorTruth(doubled(line), line["pending"])
             assert truth.greedy.outside_rules

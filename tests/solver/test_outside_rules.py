@@ -13,6 +13,7 @@ import planner
 from planner.objective.profiles import PROFILES, measure_name, measure_title
 from planner.plan.kueue import Plan
 from planner.solver import answer as comparison
+from tests import recorded
 from tests.cluster import Object, configuration, queue, running, state_of
 from tests.reference.cycles import strict, waits
 from tests.solver.truth import Measured, Truth, truths, value_of
@@ -40,9 +41,10 @@ NO_REGRET = PROFILES["no-regret"]
 def findings() -> list[tuple[Truth, Plan]]:
     """Give the lines with their no-regret plans."""
     names = sorted({name.rpartition("-")[0] for name in FINDINGS})
-    found = [t for name in names for t in truths(name, 1, fair=True) if t.id in FINDINGS]
-    if not found:
+    lines = [line for name in names for line in recorded.named(name, FINDINGS)]
+    if not lines:
         pytest.skip("the recorded findings are only in the full folder of answers")
+    found = [Truth(line, recorded.state_of(line)) for line in lines]
     return [(truth, truth.solve("no-regret")) for truth in found]
 
 

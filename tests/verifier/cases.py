@@ -5,14 +5,18 @@ in the forbidden case and none in the permitted one: it fails if the check is dr
 is too strict.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from planner.plan import Verdict
 from planner.plan.kueue import Plan, Victim
 from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.holders import Admitted
 from planner.state.kueue import State
-from planner.verifier.kueue.plan import verify_plan
+from planner.verifier.kueue.case import Case
+from planner.verifier.kueue.fair_sharing import FairCase, FairSetting
+from planner.verifier.kueue.plan import verify_case, verify_plan
+from planner.verifier.kueue.setting import Setting
 from tests.cluster import FLAVOR, PENDING, preempt
 
 Json = dict[str, Any]
@@ -95,3 +99,17 @@ def verdicts(state: State, plan: Plan) -> dict[str, Verdict]:
 def broken(state: State, plan: Plan) -> Sequence[str]:
     """Return the ids of the laws a plan breaks."""
     return [law for law, verdict in verdicts(state, plan).items() if not verdict.holds]
+
+
+def case_of(where: Setting, victims: Iterable[Admitted], *, borrowing: bool = True) -> Case:
+    """Return victims in an attempt as the verifier judges them, with the reasons of the rules."""
+    taken = tuple(victims)
+    if isinstance(where, FairSetting):
+        return FairCase(where, borrowing, taken, tuple(map(where.reason, taken)))
+    reasons = (where.variant(one).reason if where.in_tree(one.queue) else "" for one in taken)
+    return Case(where, borrowing, taken, tuple(reasons))
+
+
+def accepts(where: Setting, victims: Iterable[Admitted], *, borrowing: bool = True) -> bool:
+    """Say whether the verifier accepts victims in an attempt."""
+    return verify_case(case_of(where, victims, borrowing=borrowing)).accepted

@@ -12,27 +12,18 @@ from itertools import permutations
 from hypothesis import given
 
 from planner.quota.kueue.holders import Admitted
-from planner.verifier.kueue.case import Case, replay, setting_of
-from planner.verifier.kueue.fair_sharing import (
-    FairCase,
-    FairSetting,
-    fair_setting_of,
-    replay_fairly,
-)
+from planner.verifier.kueue.case import replay, setting_of
+from planner.verifier.kueue.fair_sharing import FairSetting, fair_setting_of, replay_fairly
 from planner.verifier.kueue.plan import verify_case
 from planner.verifier.kueue.setting import Setting
 from tests.conftest import TEST_ALL, examples
 from tests.random_trees import Instance, fair_instances, instances, random_instance
 from tests.subsets import subsets
+from tests.verifier.cases import case_of
 
 
 def setting(instance: Instance) -> Setting:
     return setting_of(instance.snapshot, instance.preemptor, instance.assignment)
-
-
-def case_with(where: Setting, victims: tuple[Admitted, ...], *, borrowing: bool) -> Case:
-    reasons = (where.variant(v).reason if where.in_tree(v.queue) else "" for v in victims)
-    return Case(where, borrowing, victims, tuple(reasons))
 
 
 @given(instances())
@@ -53,7 +44,7 @@ def test_accepted_is_legal_and_the_order_found_is_one(instance: Instance) -> Non
         made = borrowing in simulation.attempts
         legal = simulation.legal(borrowing=borrowing) if made else set()
         for victims in subsets(instance.simulation.workloads.values()):
-            case = case_with(where, victims, borrowing=borrowing)
+            case = case_of(where, victims, borrowing=borrowing)
             keys = frozenset(victim.key for victim in victims)
             assert verify_case(case).accepted == (keys in legal), (borrowing, keys)
             removal = case.removal
@@ -91,11 +82,7 @@ def test_replay_tests_every_removal_at_its_moment(instance: Instance) -> None:
 
 
 def fair_setting(instance: Instance) -> FairSetting:
-    return fair_setting_of(setting_of(instance.snapshot, instance.preemptor, instance.assignment))
-
-
-def fair_case_with(where: FairSetting, victims: tuple[Admitted, ...]) -> FairCase:
-    return FairCase(where, True, victims, tuple(where.reason(v) for v in victims))  # noqa: FBT003
+    return fair_setting_of(setting(instance))
 
 
 @given(fair_instances())
@@ -124,7 +111,7 @@ def assert_accepted_is_legal(instance: Instance) -> None:
     in_tree = {key for key, held in simulation.workloads.items() if where.in_tree(held.queue)}
     borrowing, accepted = simulation.borrowing_only(in_tree), simulation.accepted(in_tree)
     for victims in subsets(instance.simulation.workloads.values()):
-        case, keys = fair_case_with(where, victims), frozenset(victim.key for victim in victims)
+        case, keys = case_of(where, victims), frozenset(victim.key for victim in victims)
         assert verify_case(case).accepted == (keys in simulation.legal_sets), keys
         if keys <= in_tree:
             removal = case.removal

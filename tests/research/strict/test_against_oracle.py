@@ -12,14 +12,12 @@ import pytest
 from msgspec.structs import replace
 
 from planner.quota.kueue.assignment import flavor_resources
-from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader.kueue import read_kueue_objects
 from planner.research.strict.verifier import judge_strictly
 from planner.solver.kueue.start import start
 from planner.solver.start import Given
 from planner.verifier.kueue.case import Case
-from planner.verifier.kueue.fair_sharing import FairCase, FairSetting
 from planner.verifier.kueue.plan import match_plan, setting_for, verify_case
 from planner.verifier.kueue.setting import Setting
 from tests import recorded
@@ -29,6 +27,7 @@ from tests.oracle.objectives import legal_sets
 from tests.oracle.question import Question, ask
 from tests.oracle.random_states import NOW, PENDING, random_state
 from tests.research.strict.oracle import SHOWN_MOST, strict_sets
+from tests.verifier.cases import case_of
 
 STEP = 1 if TEST_ALL else 24
 SEEDS = 400 if TEST_ALL else 24
@@ -53,14 +52,6 @@ def asked(line: recorded.Line) -> Question:
     return ask(Cluster(line["state"]["items"], line["now"]), line["pending"], flavors)
 
 
-def cases(where: Setting, victims: tuple[Admitted, ...]) -> list[Case]:
-    """Return the victims in every attempt there is."""
-    if isinstance(where, FairSetting):
-        return [FairCase(where, True, victims, tuple(map(where.reason, victims)))]  # noqa: FBT003
-    reasons = tuple(where.variant(victim).reason for victim in victims)
-    return [Case(where, borrowing, victims, reasons) for borrowing in where.attempts]
-
-
 def compare(where: Setting, question: Question, name: str) -> Counter[str]:
     """Judge every legal set, in whichever attempt it is legal."""
     legal, strict = legal_sets(question), strict_sets(question)
@@ -68,8 +59,9 @@ def compare(where: Setting, question: Question, name: str) -> Counter[str]:
     counted: Counter[str] = Counter()
     for victims in legal.sets:
         keys = legal.keys(victims)
-        held = tuple(filter(None, (where.holder(key, "") for key in keys)))
-        found = [judge_strictly(case).legal for case in cases(where, held) if accepted(case)]
+        held = [*filter(None, (where.holder(key, "") for key in keys))]
+        cases = (case_of(where, held, borrowing=attempt) for attempt in where.attempts)
+        found = [judge_strictly(case).legal for case in cases if accepted(case)]
         assert found, (name, keys)
         assert None not in found, (name, keys)
         assert any(found) == (victims in strict), (name, keys)
