@@ -1,7 +1,8 @@
 """Whatever is changed in a plan, its trees or its state: it is refused, or it is still true.
 
 What is true is found by enumeration, with code that shares nothing with the product, and what a
-tree shows by looking at every set of its boxes. ``PLANNER_MUTANTS=N`` tries N states.
+tree shows by looking at every set of its boxes. Other legal sets are refused whatever trees they
+come with. ``PLANNER_MUTANTS=N`` tries N random states.
 """
 
 import os
@@ -9,25 +10,27 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 import planner
-from planner.errors import InputError, InternalError
+from planner.errors import InputError, InternalError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import Measure, measure_name, with_names
 from planner.plan import Cap, Level
 from planner.plan.kueue import Plan
-from planner.plan.kueue import Plan as KueuePlan
 from planner.reader.kueue import read_kueue_objects
-from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.start import start
 from planner.solver.start import Given
 from planner.state.kueue import State
-from tests.conftest import TEST_ALL
+from tests import kueue_state
+from tests import recorded as lines_of
+from tests.conftest import QUICKSTART, TEST_ALL
 from tests.oracle.cluster import UnsupportedError
-from tests.oracle.objectives import Enumeration
 from tests.oracle.random_states import NOW, PENDING, RandomState, random_state
 from tests.proof.mutation import (
     Json,
@@ -37,70 +40,192 @@ from tests.proof.mutation import (
     with_another_tree,
 )
 from tests.proof.recheck import Walked, faults, recorded
+from tests.random_trees import PREEMPTOR, Instance, random_instance
 from tests.solver.oracle_difference import answer, compare, enumerated
 
 STATES = int(os.environ.get("PLANNER_MUTANTS") or (400 if TEST_ALL else 10))
-EACH = 12
-"""Mutants of a kind, for each state."""
-
-CHUNK = 10
+RECORDED = ("small-classical-hier", "small-fair-hier", "small-classical-flat", "small-fair-flat")
+LINES = 40 if TEST_ALL else 4
+SEEDS = 200 if TEST_ALL else 8
+MUTANTS = {"random": 12}
+"""How many of a kind there are for each plan; of other sources it is ``FEWER``."""
+FEWER = 40 if TEST_ALL else 5
+OTHERS = 6
+"""Legal sets that are tried beside a plan, at most."""
 OBJECTIVES = ("no-regret", "min-count", "fewest-tenants", "exact-fit", "fair", "weighted")
-CHUNKS = [range(start, start + CHUNK) for start in range(0, STATES, CHUNK)]
+OBJECTIVE = "least-disruption"
+"""Of other sources: it has no caps, which would exclude other legal sets."""
 
 
 @dataclass(frozen=True)
-class Original:
-    """A state with a plan that the checker accepts."""
+class Case:
+    """A question with a plan that the checker accepts, and legal sets that enumeration knows."""
 
-    state: RandomState
-    objective: str
+    name: str
+    state: State
+    given: Given
     plan: Plan
+    legal: Sequence[frozenset[str]] = ()
+    objective: str = OBJECTIVE
+    drawn: RandomState | None = None
 
-    @property
-    def json(self) -> Json:
-        """The plan as it is printed."""
-        return plain(self.plan)
-
-
-def read(state: RandomState) -> State:
-    return read_kueue_objects(state.objects, where=f"seed {state.seed}", now=NOW)
-
-
-def originals(seeds: Sequence[int]) -> Iterator[tuple[Original, random.Random]]:
-    """Yield states with a plan, and a source of changes."""
-    for seed in seeds:
-        chance = random.Random(seed)  # noqa: S311 - a test wants the same numbers again
-        state, objective = random_state(seed), OBJECTIVES[seed % len(OBJECTIVES)]
+    def accepted(self, plan: Json | Plan, state: State | None = None) -> Plan | None:
+        """Return a plan that the checker accepts, as it reads it; nothing if it is refused."""
+        asked: dict[str, Any] = {"assignment": self.given.assignment, "rules": self.given.rules}
         try:
-            plan = answer(state, objective)
+            found = plan if isinstance(plan, Plan) else Plan.model_validate(plan)
+            judged = planner.check(state or self.state, found, **asked)
+        except (InputError, ValidationError):
+            return None
+        return found if judged.accepted else None
+
+    def forged(self, keys: Sequence[str], state: State | None = None) -> Iterator[Plan]:
+        """Yield a plan with certain victims that is right in all but, perhaps, being the best.
+
+        Everything is as the planner itself would write it; the trees are those of the plan.
+        """
+        certificate, profile = self.plan.certificate, find_profile(self.objective)
+        if certificate is None or not keys:
+            return
+        try:
+            planning = start(state or self.state, self.given)
+            planning.set_objective(profile)
+        except (InputError, InternalError):
+            return
+        known = {workload.key: i for i, workload in enumerate(planning.problem.workloads)}
+        if not known.keys() >= {*keys}:
+            return
+        positions = [known[key] for key in keys]
+        terms, greedy = planning.table.evaluate(positions), planning.greedy_plan()
+        caps = {m: _sum(greedy.terms, m) for m in profile.caps} if greedy.victims else {}
+        changes: dict[str, object] = {
+            "levels": tuple(_level(terms, measure) for measure in with_names(profile.levels)),
+            "caps": tuple(Cap(term=measure_name(m), most=most) for m, most in caps.items()),
+        }
+        for borrowing in (True, False):
+            plan = planning.plan(
+                "optimum",
+                "optimal",
+                "",
+                objective=self.objective,
+                victims=planning.describe_in_order(positions),
+                borrowing=borrowing,
+                terms=terms,
+                certificate=certificate.model_copy(update=changes),
+                greedy=greedy,
+            )
+            try:
+                yield planning.accepted(plan)
+            except InternalError:
+                continue
+
+
+def _level(terms: Mapping[str, int], measure: Measure) -> Level:
+    found = _sum(terms, measure)
+    name = measure_name(measure)
+    return Level(term=name, title="", unit="", value=found, bound=found, proof="certified")
+
+
+def _sum(terms: Mapping[str, int], measure: Measure) -> int:
+    return sum(terms[term] for term in measure)
+
+
+def solved(
+    name: str, state: State, given: Given, legal: Sequence[frozenset[str]] = ()
+) -> Iterator[Case]:
+    """Yield a case as users have it, if anybody can ask so: its flavors have other modes else."""
+    try:
+        start(state, given)
+    except SchemaError:
+        return
+    plan = planner.solve(state, given.pending, OBJECTIVE, None, given.assignment, rules=given.rules)
+    yield Case(name, state, given, plan, legal)
+
+
+def of_random() -> Iterator[Case]:
+    """Yield random states with any objective, of whose plans enumeration says that they are true.
+
+    Another test is about those that are not.
+    """
+    for seed in range(STATES):
+        drawn, objective = random_state(seed), OBJECTIVES[seed % len(OBJECTIVES)]
+        try:
+            plan = answer(drawn, objective)
         except InputError:
             continue
-        if untrue(state, plan, objective):
-            continue  # another test is about that
-        assert planner.check(read(state), plan, assignment=state.assignment).accepted, (
-            f"seed {seed}"
-        )
-        yield Original(state, objective, plan), chance
+        if not untrue(drawn, plan, objective):
+            sets = enumerated(drawn, plan) if plan.status == "optimal" and plan.victims else None
+            legal = [frozenset(sets.legal.keys(one)) for one in sorted(sets.known)] if sets else []
+            given = Given(PENDING, drawn.assignment)
+            yield Case(f"seed {seed}", read(drawn), given, plan, legal, objective, drawn)
 
 
-def accepted(state: RandomState, plan: Json | Plan) -> Plan | None:
-    """Return a plan that the checker accepts, as it reads it; nothing if it is refused."""
-    try:
-        found = plan if isinstance(plan, KueuePlan) else Plan.model_validate(plan)
-        judged = planner.check(read(state), found, assignment=state.assignment)
-    except (InputError, ValidationError):
-        return None
-    return found if judged.accepted else None
+def read(drawn: RandomState) -> State:
+    return read_kueue_objects(drawn.objects, where=f"seed {drawn.seed}", now=NOW)
 
 
-def untrue(state: RandomState, plan: Plan, objective: str) -> list[str]:
+def untrue(drawn: RandomState, plan: Plan, objective: str) -> list[str]:
     """Say what is not true of a plan, by enumeration."""
     if plan.status not in {"optimal", "infeasible"}:
         return []
     try:
-        return list(compare(plan, enumerated(state, plan), objective))
+        return list(compare(plan, enumerated(drawn, plan), objective))
     except UnsupportedError:
         return []
+
+
+def of_the_quickstart() -> Iterator[Case]:
+    """Yield the quickstart."""
+    state = kueue_state.read(QUICKSTART)
+    yield from solved("quickstart", state, Given(state.pending[0]))
+
+
+def of_recorded() -> Iterator[Case]:
+    """Yield recorded states that need preemption."""
+    for name in RECORDED:
+        needy = (x for x in lines_of.lines(name) if x["expect"]["assignment"]["mode"] == "Preempt")
+        for line in islice(needy, LINES):
+            given = Given(line["pending"], lines_of.assignment_of(line))
+            yield from solved(line["id"], lines_of.state_of(line), given)
+
+
+def of_deep_trees() -> Iterator[Case]:
+    """Yield random states with cohorts up to four levels deep."""
+    for seed in range(6 * SEEDS):  # most of them have other modes than their state
+        chance = random.Random(seed)  # noqa: S311 - a test wants the same numbers again
+        fair = bool(seed % 2)
+        instance = random_instance(chance.randint, fair=fair)
+        given = Given(PREEMPTOR, instance.assignment)
+        legal = _legal(instance, fair=fair)
+        yield from solved(f"{'fair ' if fair else ''}tree {seed}", instance.state, given, legal)
+
+
+def _legal(instance: Instance, *, fair: bool) -> list[frozenset[str]]:
+    if fair:
+        return sorted(instance.fair_simulation.legal_sets, key=sorted)
+    classical = instance.simulation
+    attempts = (classical.legal(borrowing=borrowing) for borrowing in classical.attempts)
+    return sorted({gone for found in attempts for gone in found}, key=sorted)
+
+
+SOURCES = {
+    "random": of_random,
+    "quickstart": of_the_quickstart,
+    "recorded": of_recorded,
+    "deep": of_deep_trees,
+}
+
+
+@cache
+def cases(source: str) -> Sequence[Case]:
+    """Return the cases of a source, for all tests."""
+    return [*SOURCES[source]()]
+
+
+def with_chance(source: str) -> Iterator[tuple[Case, random.Random]]:
+    """Yield the cases of a source, each with a source of changes."""
+    for number, case in enumerate(cases(source)):
+        yield case, random.Random(number)  # noqa: S311 - a test wants the same numbers again
 
 
 def badly_shown(walked: list[Walked]) -> list[str]:
@@ -119,143 +244,72 @@ def without_proof(plan: Plan) -> Json:
     return value
 
 
-@pytest.mark.parametrize("seeds", CHUNKS, ids=str)
-def test_number_of_a_plan(seeds: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    walked, counts = recorded(monkeypatch), Counter[bool]()
-    for original, chance in originals(seeds):
-        walked.clear()
-        for _ in range(EACH):
-            mutant = with_another_number(chance, original.json)
-            kept = accepted(original.state, mutant) if mutant else None
-            counts[bool(kept)] += 1
-            if kept:
-                assert without_proof(kept) == without_proof(original.plan), original.state.seed
-                assert badly_shown(walked) == [], original.state.seed
-            walked.clear()
-    assert counts[False] > counts[True]
+@pytest.mark.parametrize("source", SOURCES)
+def test_changed_plan(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A number of it, or a tree."""
+    walked, counts = recorded(monkeypatch), Counter[tuple[str, bool]]()
+    for case, chance in with_chance(source):
+        assert case.accepted(case.plan), case.name
+        for change in (with_another_number, with_another_tree):
+            for _ in range(MUTANTS.get(source, FEWER)):
+                walked.clear()
+                mutant = change(chance, plain(case.plan))
+                kept = case.accepted(mutant) if mutant else None
+                counts[change.__name__, bool(kept)] += mutant is not None
+                if kept:
+                    assert without_proof(kept) == without_proof(case.plan), case.name
+                    assert badly_shown(walked) == [], case.name
+    for change in (with_another_number, with_another_tree):
+        assert counts[change.__name__, False] > counts[change.__name__, True]
+    assert counts["with_another_tree", True] or source != "random"
 
 
-@pytest.mark.parametrize("seeds", CHUNKS, ids=str)
-def test_certificate(seeds: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_certificate() -> None:
     """Changes of values, bounds, caps and victims are refused, all of them."""
-    walked = recorded(monkeypatch)
-    for original, chance in originals(seeds):
+    for case, chance in with_chance("random"):
         for within in (
             ("certificate", "levels"),
             ("certificate", "caps"),
             ("victims",),
             ("terms",),
         ):
-            for _ in range(EACH // 4):
-                mutant = with_another_number(chance, original.json, within)
-                assert mutant is None or accepted(original.state, mutant) is None, mutant
-        walked.clear()
+            for _ in range(3):
+                mutant = with_another_number(chance, plain(case.plan), within)
+                assert mutant is None or case.accepted(mutant) is None, mutant
 
 
-@pytest.mark.parametrize("seeds", CHUNKS, ids=str)
-def test_tree(seeds: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    walked, counts = recorded(monkeypatch), Counter[bool]()
-    for original, chance in originals(seeds):
-        walked.clear()
-        for _ in range(EACH):
-            mutant = with_another_tree(chance, original.json)
-            kept = mutant and accepted(original.state, mutant)
-            counts[bool(kept)] += mutant is not None
-            if kept:
-                assert badly_shown(walked) == [], original.state.seed
-            walked.clear()
-    assert counts[False] > counts[True] > 0
-
-
-@pytest.mark.parametrize("seeds", CHUNKS, ids=str)
-def test_state(seeds: Sequence[int]) -> None:
+def test_state() -> None:
     """Another quota, usage, request or priority: the plan as it was, and its trees with facts."""
     refused = 0
-    for original, chance in originals(seeds):
-        for _ in range(EACH):
-            objects = with_another_state(chance, original.state.objects)
-            state = replace(original.state, objects=objects)
-            for plan in (original.plan, *forged(state, original, original.plan.keys)):
-                kept = accepted(state, plan)
+    for case, chance in with_chance("random"):
+        assert case.drawn
+        for _ in range(MUTANTS["random"]):
+            objects = with_another_state(chance, case.drawn.objects)
+            drawn = replace(case.drawn, objects=objects)
+            try:
+                state = read(drawn)
+            except InputError:
+                refused += 1
+                continue
+            for plan in (case.plan, *case.forged(case.plan.keys, state)):
+                kept = case.accepted(plan, state)
                 refused += kept is None
                 if kept is not None:
-                    assert untrue(state, kept, original.objective) == [], (state.seed, objects)
+                    assert untrue(drawn, kept, case.objective) == [], (case.name, objects)
     assert refused
 
 
-@pytest.mark.parametrize("seeds", CHUNKS, ids=str)
-def test_another_legal_set(seeds: Sequence[int]) -> None:
+@pytest.mark.parametrize("source", ["random", "deep"])
+def test_another_legal_set(source: str) -> None:
     """A plan that is legal, and right in every number, but not the best: no trees show it."""
-    for original, chance in originals(seeds):
-        sets = enumerated(original.state, original.plan)
-        if original.plan.status != "optimal" or sets is None or not original.plan.victims:
-            continue
-        for keys in _others(chance, sets, original.plan.keys):
-            for plan in forged(original.state, original, keys):
-                assert accepted(original.state, plan) is None, (original.state.seed, keys)
-                for _ in range(EACH // 4):
+    refused = 0
+    for case, chance in with_chance(source):
+        others = [keys for keys in case.legal if keys and keys != frozenset(case.plan.keys)]
+        for keys in others if len(others) <= OTHERS else chance.sample(others, OTHERS):
+            for plan in case.forged([*keys]):
+                assert case.accepted(plan) is None, (case.name, keys)
+                refused += 1
+                for _ in range(3 if source == "random" else 1):
                     mutant = with_another_tree(chance, plain(plan))
-                    kept = mutant and accepted(original.state, mutant)
-                    assert not kept, (original.state.seed, keys)
-
-
-def _others(chance: random.Random, sets: Enumeration, best: Sequence[str]) -> Iterator[list[str]]:
-    """Yield some other legal sets: among them those nearest to the best."""
-    legal = sets.legal
-    found = [legal.keys(mask) for mask in sorted(sets.known) if mask]
-    found = [keys for keys in found if sorted(keys) != sorted(best)]
-    yield from found if len(found) <= EACH // 2 else chance.sample(found, EACH // 2)
-
-
-def forged(state: RandomState, original: Original, keys: Sequence[str]) -> Iterator[Plan]:
-    """Yield a plan with certain victims that is right in all but, perhaps, being the best.
-
-    Everything is as the planner itself would write it; the trees are those of the original.
-    """
-    try:
-        planning = start(read(state), Given(PENDING, state.assignment))
-        planning.set_objective(find_profile(original.objective))
-        yield from _forged(planning, original, keys)
-    except (InputError, InternalError):
-        return
-
-
-def _forged(planning: Planning, original: Original, keys: Sequence[str]) -> Iterator[Plan]:
-    certificate, profile = original.plan.certificate, find_profile(original.objective)
-    known = {workload.key: i for i, workload in enumerate(planning.problem.workloads)}
-    if certificate is None or not keys or not known.keys() >= set(keys):
-        return
-    positions = [known[key] for key in keys]
-    terms, greedy = planning.table.evaluate(positions), planning.greedy_plan()
-    caps = {m: _sum(greedy.terms, m) for m in profile.caps} if greedy.victims else {}
-    measures = with_names(profile.levels)
-    changes: dict[str, object] = {
-        "levels": tuple(_level(terms, measure) for measure in measures),
-        "caps": tuple(Cap(term=measure_name(m), most=most) for m, most in caps.items()),
-    }
-    for borrowing in (True, False):
-        plan = planning.plan(
-            "optimum",
-            "optimal",
-            "",
-            objective=original.objective,
-            victims=planning.describe_in_order(positions),
-            borrowing=borrowing,
-            terms=terms,
-            certificate=certificate.model_copy(update=changes),
-            greedy=greedy,
-        )
-        try:
-            yield planning.accepted(plan)
-        except InternalError:
-            continue
-
-
-def _level(terms: Mapping[str, int], measure: Measure) -> Level:
-    found = _sum(terms, measure)
-    name = measure_name(measure)
-    return Level(term=name, title="", unit="", value=found, bound=found, proof="certified")
-
-
-def _sum(terms: Mapping[str, int], measure: Measure) -> int:
-    return sum(terms[term] for term in measure)
+                    assert not (mutant and case.accepted(mutant)), (case.name, keys)
+    assert refused

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from planner.solver.start import Given
 from tests.cluster import PENDING
 from tests.mutants import killed
-from tests.proof import test_mutants_elsewhere as elsewhere
-from tests.proof.test_mutants_elsewhere import SEEDS, Case
+from tests.proof import test_mutants as core
+from tests.proof.test_mutants import SEEDS, Case, solved
 from tests.research.kep83.random_decisions import random_decision
 
 
@@ -19,21 +20,21 @@ def of_kep83() -> Iterator[Case]:
     for seed in range(3 * SEEDS):
         decision = random_decision(seed, 8)
         legal = sorted(decision.simulation.legal_sets(), key=sorted)
-        options, flavors = decision.options.text, decision.assignment
-        yield Case(f"kep83 {seed}", decision.state, PENDING, flavors, options, legal)
+        given = Given(PENDING, decision.assignment, rules=decision.options.text)
+        yield from solved(f"kep83 {seed}", decision.state, given, legal)
 
 
 @pytest.fixture(autouse=True)
 def source(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(elsewhere.SOURCES, "kep83", of_kep83)
+    monkeypatch.setitem(core.SOURCES, "kep83", of_kep83)
 
 
 def test_changed_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    elsewhere.test_changed_plan("kep83", monkeypatch)
+    core.test_changed_plan("kep83", monkeypatch)
 
 
 def test_another_legal_set() -> None:
-    elsewhere.test_another_legal_set("kep83")
+    core.test_another_legal_set("kep83")
 
 
 def test_somebody_notices_where_nobody_has_to_wait() -> None:
