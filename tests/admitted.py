@@ -9,7 +9,7 @@ import numpy as np
 from planner.models.kueue.formulation import Columns, Formulation, build_classes
 from planner.models.kueue.laws import assemble, attempts, eligible, restricted_while_borrowing
 from planner.problem.kueue import Problem
-from tests.exact import complete, solutions
+from tests.exact import admits, solutions
 
 VictimSets = dict[bool, set[frozenset[str]]]
 """Per attempt (whether it may borrow), the admitted victim sets."""
@@ -46,7 +46,7 @@ def admitted_fairly(problem: Problem, without: Collection[str] = ()) -> set[froz
     return {
         _named(formulation, taken)
         for taken in product((0, 1), repeat=len(formulation.take))
-        if complete(formulation.builder, formulation.take, taken) is not None
+        if admits(formulation.builder, formulation.take, taken)
     }
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ortools.sat.python import cp_model
 from ortools.sat.python import cp_model_helper as cp
@@ -11,27 +11,52 @@ from planner.models.shared.builder import Builder, Linear, variable
 from planner.solver.deadline import Deadline
 from planner.solver.engine import run
 
+_FEW: Final = cp.SatParameters()
+_FEW.num_workers = 1
+_FEW.catch_sigint_signal = False
+_FEW.cp_model_presolve = False
+_FEW.linearization_level = 0
+_FEW.auto_detect_greater_than_at_least_one_of = False
+"""One worker without presolve; with linear programs an enumeration takes ten times as long."""
+
 
 class _Collector(cp_model.CpSolverSolutionCallback):
-    def __init__(self, variables: Sequence[int]) -> None:
+    def __init__(self, variables: Sequence[cp_model.IntVar]) -> None:
         super().__init__()
         self.variables = variables
         self.found: set[tuple[int, ...]] = set()
 
     def on_solution_callback(self) -> None:
-        solution = self.response_proto.solution
-        self.found.add(tuple(solution[variable] for variable in self.variables))
+        self.found.add(tuple(map(self.value, self.variables)))
 
 
 def solutions(builder: Builder, variables: Sequence[int]) -> set[tuple[int, ...]]:
     """Return what some variables are in the solutions of a model: all are enumerated."""
-    collector, solver = _Collector(variables), cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.cp_model_presolve = False
+    model, solver = cp_model.CpModel(builder.proto), cp_model.CpSolver()
+    collector = _Collector([*map(model.get_int_var_from_proto_index, variables)])
+    solver.parameters.copy_from(_FEW)
     solver.parameters.enumerate_all_solutions = True
-    status = solver.solve(cp_model.CpModel(builder.proto), collector)
+    status = solver.solve(model, collector)
     assert status in {cp_model.OPTIMAL, cp_model.INFEASIBLE}
     return collector.found
+
+
+def admits(builder: Builder, take: Sequence[int], counts: Sequence[int]) -> bool:
+    """Say whether a model has a solution with some counts: by propagation."""
+    model = cp.CpModelProto()
+    model.copy_from(builder.proto)
+    for index, count in zip(take, counts, strict=True):
+        domain = model.variables[index].domain
+        domain.clear()
+        domain.extend([count, count])
+    wrapper = cp.SolveWrapper()
+    wrapper.set_parameters(_FEW)
+    response = wrapper.solve(model)
+    if response.status == cp.CpSolverStatus.INFEASIBLE:
+        return False
+    assert response.status == cp.CpSolverStatus.OPTIMAL
+    assert Exact(model).admits([*response.solution])
+    return True
 
 
 def complete(

@@ -13,7 +13,12 @@ from hypothesis import given
 
 from planner.quota.kueue.holders import Admitted
 from planner.verifier.kueue.case import replay, setting_of
-from planner.verifier.kueue.fair_sharing import FairSetting, fair_setting_of, replay_fairly
+from planner.verifier.kueue.fair_sharing import (
+    FairRemoval,
+    FairSetting,
+    fair_setting_of,
+    replay_fairly,
+)
 from planner.verifier.kueue.plan import verify_case
 from planner.verifier.kueue.setting import Setting
 from tests.conftest import TEST_ALL, examples
@@ -115,6 +120,7 @@ def assert_accepted_is_legal(instance: Instance) -> None:
         assert verify_case(case).accepted == (keys in simulation.legal_sets), keys
         if keys <= in_tree:
             removal = case.removal
+            assert isinstance(removal, FairRemoval)
             assert (not removal.stuck) == (keys in borrowing), keys
             assert (not removal.obstacle) == (keys in accepted), keys
             assert bool(removal.obstacle) == bool(removal.stuck or removal.unfair)

@@ -11,7 +11,7 @@ from planner.models.yunikorn.formulation import Formulation, build_classes
 from planner.models.yunikorn.laws import assemble
 from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.quota.classes import Classes
-from tests.exact import complete, solutions
+from tests.exact import admits, solutions
 from tests.yunikorn.building import asking_of
 
 NodeSets = dict[str, set[frozenset[str]]]
@@ -80,4 +80,4 @@ def admitted(
 def _is_admitted(formulation: Formulation, node: int, taken: tuple[int, ...]) -> bool:
     variables = [*formulation.take, *formulation.alternatives]
     chosen = [int(n == node) for n in range(len(formulation.alternatives))]
-    return complete(formulation.builder, variables, [*taken, *chosen]) is not None
+    return admits(formulation.builder, variables, [*taken, *chosen])
