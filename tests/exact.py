@@ -1,6 +1,6 @@
 """Models point by point: every solution, and whether a point is one, added up in integers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -51,7 +51,8 @@ def admits(builder: Builder, take: Sequence[int], counts: Sequence[int]) -> bool
         domain.extend([count, count])
     wrapper = cp.SolveWrapper()
     wrapper.set_parameters(_FEW)
-    response = wrapper.solve(model)
+    solve: Callable[[cp.CpModelProto], cp.CpSolverResponse] = wrapper.solve
+    response = solve(model)
     if response.status == cp.CpSolverStatus.INFEASIBLE:
         return False
     assert response.status == cp.CpSolverStatus.OPTIMAL
