@@ -75,7 +75,7 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> Cut:
 
 
 def crowds() -> Iterator[tuple[AnyState, Given]]:
-    for seed in range(80 * MANY):
+    for seed in range(60 * MANY):
         state = crowd(seed, 6) if seed % 2 else crowd(seed, 4, fair_sharing())
         yield state, Given(PENDING, preempt(state))
 

@@ -33,7 +33,7 @@ def at_once() -> Iterator[None]:
 
 
 def _both_ways(solved: Solve) -> Solve:
-    """Return what gives the plan of a function by the solver, and of each sixth call in both ways.
+    """Return what gives the plan of a function by the solver, and of each twelfth call in both ways.
 
     The two plans have to be the same. A long run compares them in each call.
     """
@@ -44,7 +44,7 @@ def _both_ways(solved: Solve) -> Solve:
             plan = solved(*given, **options)
         # Where no tree is wanted there is one way only; what time leaves is a matter of chance.
         comparable = options.get("certify") is not False and options.get("time_limit") is None
-        if comparable and (TEST_ALL or next(number) % 6 == 0):
+        if comparable and (TEST_ALL or next(number) % 12 == 0):
             with at_once():
                 other = solved(*given, **options)
             assert _answer(plan) == _answer(other)
