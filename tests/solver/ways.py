@@ -33,7 +33,7 @@ def at_once() -> Iterator[None]:
 
 
 def _both_ways(solved: Solve) -> Solve:
-    """Return what gives the plan of a function by the solver, and of each twelfth call in both ways.
+    """Return what gives the plan of a function by the solver, each twelfth in both ways.
 
     The two plans have to be the same. A long run compares them in each call.
     """
