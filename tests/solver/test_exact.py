@@ -13,7 +13,6 @@ from ortools.sat.python import cp_model
 import planner
 from planner.models.shared.builder import Builder, Linear, negation
 from planner.verifier.kueue.plan import setting_for
-from tests import recorded
 from tests.admitted import admitted_fairly
 from tests.cluster import (
     PENDING,
@@ -27,7 +26,7 @@ from tests.cluster import (
     state_of,
 )
 from tests.exact import Exact
-from tests.solver.truth import Truth
+from tests.solver.truth import named
 from tests.verifier.cases import accepts
 
 
@@ -159,11 +158,11 @@ TIED = ("small-fair-hier-0000705", "small-fair-hier-0003870")
 
 def test_recorded_ties_that_the_model_admits_are_cut_off() -> None:
     """Where the model admits more than is legal, the cheapest such set is not the answer."""
-    lines = recorded.named("small-fair-hier", TIED)
-    if not lines:
+    found = named("small-fair-hier", TIED)
+    if not found:
         pytest.skip("the recorded ties are only in the full folder of answers")
     tied = 0
-    for truth in (Truth(line, recorded.state_of(line)) for line in lines):
+    for truth in found:
         problem, snapshot, _, assignment = truth.setting()
         where = setting_for(truth.state, snapshot, truth.pending, assignment)
         held = {w.key: w for workloads in snapshot.admitted.values() for w in workloads}

@@ -13,10 +13,10 @@ import planner
 from planner.objective.profiles import PROFILES, measure_name, measure_title
 from planner.plan.kueue import Plan
 from planner.solver import answer as comparison
-from tests import recorded
 from tests.cluster import Object, configuration, queue, running, state_of
+from tests.conftest import TEST_ALL
 from tests.reference.cycles import strict, waits
-from tests.solver.truth import Measured, Truth, truths, value_of
+from tests.solver.truth import Measured, Truth, named, truths, value_of
 from tests.told import told
 
 FINDINGS = (
@@ -41,10 +41,9 @@ NO_REGRET = PROFILES["no-regret"]
 def findings() -> list[tuple[Truth, Plan]]:
     """Give the lines with their no-regret plans."""
     names = sorted({name.rpartition("-")[0] for name in FINDINGS})
-    lines = [line for name in names for line in recorded.named(name, FINDINGS)]
-    if not lines:
+    found = [truth for name in names for truth in named(name, FINDINGS)]
+    if not found:
         pytest.skip("the recorded findings are only in the full folder of answers")
-    found = [Truth(line, recorded.state_of(line)) for line in lines]
     return [(truth, truth.solve("no-regret")) for truth in found]
 
 
@@ -74,7 +73,7 @@ def test_the_finding_is_told_and_the_plan_is_lawful(findings: list[tuple[Truth, 
 
 
 def test_answers_within_the_rules_are_no_finding() -> None:
-    for truth in truths("small-fair-flat", 7, fair=True):
+    for truth in truths("small-fair-flat", 7 if TEST_ALL else 14, fair=True):
         plan = truth.solve("no-regret")
         assert plan.greedy is not None
         lawful = not plan.greedy.victims or frozenset(plan.greedy.keys) in truth.legal

@@ -14,12 +14,12 @@ from planner.errors import InputError, UnsupportedError
 from planner.objective.annotation import PREFIX
 from planner.objective.profiles import PROFILES, Profile
 from tests import recorded
-from tests.conftest import YUNIKORN
+from tests.conftest import TEST_ALL, YUNIKORN
 from tests.solver.truth import Truth
 from tests.told import told
 
 FILES = ("small-classical-flat", "small-classical-hier", "small-fair-flat")
-STEP = 32
+STEP = 32 if TEST_ALL else 56
 PROFILES_TESTED = (
     PROFILES["milestones"],
     PROFILES["weighted"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property, lru_cache
 
 from planner.laws.kueue import FS_BORROWING
@@ -184,13 +184,21 @@ def truths(name: str, every: int, *, fair: bool) -> Iterator[Truth]:
     return (one for one in found if one and one.state.configuration.fair_sharing_on == fair)
 
 
+def named(name: str, ids: Collection[str]) -> list[Truth]:
+    """Return the lines of a file that have these ids, as far as they are there."""
+    return [one for one in map(_known, recorded.named(name, ids)) if one]
+
+
 @lru_cache(maxsize=512)
 def _truth(name: str, place: int) -> Truth | None:
     """Return a line whose legal sets are known, None of another.
 
     A file is asked for by many tests, and most of them take few of its lines.
     """
-    line = recorded.line(name, place)
+    return _known(recorded.line(name, place))
+
+
+def _known(line: recorded.Line) -> Truth | None:
     if "exhaustive" not in line["expect"] or not recorded.asks_the_state(line):
         return None
     return Truth(line, recorded.state_of(line))
