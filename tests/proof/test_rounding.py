@@ -16,7 +16,7 @@ from tests.conftest import TEST_ALL
 from tests.proof.recheck import faults
 from tests.proof.test_referee import judged, questions
 
-SEEDS = 3000 if TEST_ALL else 300
+SEEDS = 3000 if TEST_ALL else 200
 
 
 def row(amounts: list[int], least: int, **extra: int) -> Row:
