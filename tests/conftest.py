@@ -32,9 +32,14 @@ LONG = (
     *("operations/steer/test_live.py", "operations/cli/test_mcp.py"),
     *("operations/serve/test_service.py", "operations/batch/test_kills.py"),
     *("operations/batch/test_cluster.py", "solver/test_determinism.py", "cli/test_kills.py"),
-    *("fuzz/test_fuzz.py", "fuzz/test_nasty.py", "test_distribution.py"),
+    *("fuzz/test_fuzz.py", "fuzz/test_nasty.py", "test_distribution.py", "test_mutants.py"),
+    *("commands/boost/test_brute_force.py", "solver/test_oracle_kueue.py"),
+    *("proof/test_yunikorn_trees.py", "solver/test_flavors.py", "proof/test_mutants.py"),
+    *("solver/test_caps.py", "research/strict/test_against_oracle.py"),
+    *("solver/test_oracle_budgets.py", "solver/test_effort_cut.py"),
+    *("proof/test_earlier_trees.py", "proof/test_narrowing.py", "proof/test_referee.py"),
 )
-"""Files of few tests that take long, most of them by waiting: begun last, they would end alone."""
+"""Files of few tests that take long, by waiting or by work: begun last, they would end alone."""
 TEST_ALL = bool(os.environ.get("PLANNER_TEST_ALL"))
 """Whether all recorded answers and random cases are tried, and not only a good sample."""
 
