@@ -11,7 +11,7 @@ import planner
 from planner.errors import UnsupportedError
 from planner.models.shared.builder import Builder
 from planner.objective.profiles import Measure
-from planner.plan.kueue import Plan
+from planner.plan import AnyPlan
 from planner.reader import read
 from planner.solver import finder, levels
 from planner.solver.deadline import Deadline
@@ -70,7 +70,7 @@ def crowd(seed: int, each: int = 20, more: Iterable[Object] = ()) -> State:
     return state_of(parts, more)
 
 
-def outcome(plan: Plan) -> tuple[object, ...]:
+def outcome(plan: AnyPlan) -> tuple[object, ...]:
     """Return what must not depend on the way to the answer."""
     levels = plan.certificate.levels if plan.certificate else ()
     return plan.status, plan.keys, [(level.term, level.value) for level in levels]
