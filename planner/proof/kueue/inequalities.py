@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import gcd
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from planner.proof.box import Box, Numbers, Row, sum_of_products
+from planner.proof.box import Box, Numbers, Row, exact, sum_of_products
 from planner.proof.kueue.frame import Frame
 from planner.quantity import MAX_INT64, UNLIMITED
 from planner.quota.classes import IntArray
@@ -123,32 +123,74 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
     """KQ-07, FS-06: yield what victims below a node off the path hold at most.
 
     ``most`` bounds the victims of each class: (K,). With several fr there is a quantity z for
-    each, at least one of them 1: with z = 1 the victims hold at most what there is room for, with
-    z = 0 at most what all candidates hold.
+    each, 1 for the one in which the node is over until its last victim goes, and 0 for all others.
+    Of each fr the victims then hold at most as much as is possible where they hold no more of that
+    one than there is room for.
     """
     watched, name = frame.watched[node], frame.name(node)
     if len(watched) == 1:
         yield from stays_over(frame, node, watched[0], most)
         return
-    some: dict[str, int] = {}
-    rows: dict[str, Row] = {}
-    for fr in watched:
-        room = room_in(frame, node, fr)
-        below = frame.counting(node, fr, room)
-        held, left = frame.held(fr)[below], most[below]
-        unit = unit_of(held)
-        held = held // unit
-        # The node need be over only until its last victim goes, which is at most as large as this.
-        room = room // unit + int(held[left > 0].max(initial=0))
-        total = sum_of_products(held, left)
-        if total <= room:
-            return  # whatever the victims, the node stays over in this fr
-        witness = f"{frame.tree.frs[fr]} over at {name}"
-        frame.ranges[witness] = 0, 1
-        some[witness] = 1
-        rows[witness] = Row(below, -held, -total, {witness: room - total})
-    yield from rows.items()
-    yield some_over(frame, node), Row(_NOBODY, _NOBODY, 1, some)
+    counted = {fr: _counted(frame, node, fr, most) for fr in watched}
+    if any(each.all_held <= each.room for each in counted.values()):
+        return  # whatever the victims, the node stays over in this fr
+    some = {f"{frame.tree.frs[fr]} over at {name}": fr for fr in watched}
+    frame.ranges.update(dict.fromkeys(some, (0, 1)))
+    for over, fr in some.items():
+        these = counted[fr]
+        reach = {z: these.most_beside(counted[other], most) for z, other in some.items()}
+        yield over, Row(these.classes, -these.held[these.classes], 0, reach)
+    yield some_over(frame, node), Row(_NOBODY, _NOBODY, -1, dict.fromkeys(some, -1))
+
+
+class _Counted(NamedTuple):
+    """What victims below a node that count fully there hold of a fr, in a common unit.
+
+    ``classes`` are those that count, ``held`` is what one member of each class holds: (K,), 0 for
+    others; ``room`` is the most that the victims hold if the node is over in this fr until the last
+    of them goes, ``all_held`` what all candidates hold.
+    """
+
+    classes: IntArray
+    held: IntArray
+    room: int
+    all_held: int
+
+    def most_beside(self, other: _Counted, most: IntArray) -> int:
+        """Return a bound on what victims hold of this that hold no more of another than its room.
+
+        With p and q the amounts that some class holds of this and of the other,
+
+            q * sum(held * x) <= p * room + sum(max(0, q * held - p * other) * most),
+
+        for any class. The bound is best for the one at which a knapsack is full into which the
+        victims go that hold most of this for what they hold of the other.
+        """
+        if self is other:
+            return self.room
+        held, beside, left = (of[self.classes] for of in (self.held, other.held, most))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            order = np.argsort(-np.where(beside > 0, held / beside, np.inf), kind="stable")
+        full = (beside[order].astype(float) * left[order]).cumsum()
+        end = int(full.searchsorted(float(other.room)))
+        if end == full.size or not beside[order[end]]:
+            return self.all_held
+        p, q = int(held[order[end]]), int(beside[order[end]])
+        reach = q * int(held.max()) + p * int(beside.max())
+        gained = np.maximum(0, q * exact(held, reach) - p * exact(beside, reach))
+        return min(self.all_held, (p * other.room + sum_of_products(gained, left)) // q)
+
+
+def _counted(frame: Frame, node: int, fr: int, most: IntArray) -> _Counted:
+    room = room_in(frame, node, fr)
+    classes = frame.counting(node, fr, room)
+    held = np.zeros_like(most)
+    held[classes] = frame.held(fr)[classes]
+    unit = unit_of(held)
+    held //= unit
+    # The node need be over only until its last victim goes, which is at most as large as this.
+    room = room // unit + int(held[most > 0].max(initial=0))
+    return _Counted(classes, held, room, sum_of_products(held, most))
 
 
 def unit_of(held: IntArray) -> int:
@@ -161,7 +203,7 @@ def unit_of(held: IntArray) -> int:
 
 
 def some_over(frame: Frame, node: int) -> str:
-    """Return the name of the row that asks that a node stays over its quota in some fr."""
+    """Return the name of the row by which a node stays over its quota in one fr."""
     return f"some over at {frame.name(node)}"
 
 
