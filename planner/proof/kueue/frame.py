@@ -49,7 +49,8 @@ class Frame:
             self.before = self.fair.with_request(self.before)
         self.queue: IntArray = self.first.columns.queue
         self.ranges: dict[str, tuple[int, int]] = {}
-        self.rooms = Rooms(setting.floor, self.first, classes.sizes, self.ranges)
+        self.whole: set[str] = set()
+        self.rooms = Rooms(setting.floor, self.first, classes.sizes, self.ranges, self.whole)
         self.written: dict[bytes, Mapping[str, Row]] = {}
         self._held: dict[int, IntArray] = {}
         self._beneath: dict[int, Sequence[int]] = {}

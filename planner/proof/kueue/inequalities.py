@@ -132,14 +132,24 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
         yield from stays_over(frame, node, watched[0], most)
         return
     counted = {fr: _counted(frame, node, fr, most) for fr in watched}
-    if any(each.all_held <= each.room for each in counted.values()):
+    if any(each.all_held <= each.room + int(each.held[most>0].max(initial=0)) for each in counted.values()):
         return  # whatever the victims, the node stays over in this fr
-    some = {f"{frame.tree.frs[fr]} over at {name}": fr for fr in watched}
+    some = {}
+    for fr in watched:
+        it = counted[fr]
+        sizes = sorted({0, *it.held[(most > 0)].tolist()})
+        for size in sizes[-SIZES:]:
+            some[f"{frame.tree.frs[fr]} over at {name} last {size}"] = fr, size
     frame.ranges.update(dict.fromkeys(some, (0, 1)))
-    for over, fr in some.items():
+    frame.whole.update(some)
+    for fr in watched:
         these = counted[fr]
-        reach = {z: these.most_beside(counted[other], most) for z, other in some.items()}
-        yield over, Row(these.classes, -these.held[these.classes], 0, reach)
+        reach = {z: these.most_beside(counted[other], most, size) for z, (other, size) in some.items()}
+        yield f"{frame.tree.frs[fr]} over at {name}", Row(these.classes, -these.held[these.classes], 0, reach)
+    for z, (fr, size) in some.items():
+        if size:
+            c = np.flatnonzero(counted[fr].held == size)
+            yield z, Row(c, np.ones_like(c), 0, {z: -1})
     yield some_over(frame, node), Row(_NOBODY, _NOBODY, -1, dict.fromkeys(some, -1))
 
 
@@ -156,7 +166,7 @@ class _Counted(NamedTuple):
     room: int
     all_held: int
 
-    def most_beside(self, other: _Counted, most: IntArray) -> int:
+    def most_beside(self, other: _Counted, most: IntArray, size: int) -> int:
         """Return a bound on what victims hold of this that hold no more of another than its room.
 
         With p and q the amounts that some class holds of this and of the other,
@@ -167,18 +177,18 @@ class _Counted(NamedTuple):
         victims go that hold most of this for what they hold of the other.
         """
         if self is other:
-            return self.room
+            return self.room + size
         held, beside, left = (of[self.classes] for of in (self.held, other.held, most))
         with np.errstate(divide="ignore", invalid="ignore"):
             order = np.argsort(-np.where(beside > 0, held / beside, np.inf), kind="stable")
         full = (beside[order].astype(float) * left[order]).cumsum()
-        end = int(full.searchsorted(float(other.room)))
+        end = int(full.searchsorted(float(other.room + size)))
         if end == full.size or not beside[order[end]]:
             return self.all_held
         p, q = int(held[order[end]]), int(beside[order[end]])
         reach = q * int(held.max()) + p * int(beside.max())
         gained = np.maximum(0, q * exact(held, reach) - p * exact(beside, reach))
-        return min(self.all_held, (p * other.room + sum_of_products(gained, left)) // q)
+        return min(self.all_held, (p * (other.room + size) + sum_of_products(gained, left)) // q)
 
 
 def _counted(frame: Frame, node: int, fr: int, most: IntArray) -> _Counted:
@@ -189,7 +199,7 @@ def _counted(frame: Frame, node: int, fr: int, most: IntArray) -> _Counted:
     unit = unit_of(held)
     held //= unit
     # The node need be over only until its last victim goes, which is at most as large as this.
-    room = room // unit + int(held[most > 0].max(initial=0))
+    room = room // unit
     return _Counted(classes, held, room, sum_of_products(held, most))
 
 
@@ -242,6 +252,7 @@ def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tup
         return
     last = {f"last {size} {what}": size for size in sizes}
     frame.ranges.update(dict.fromkeys(last, (0, 1)))
+    frame.whole.update(last)
     yield f"excess {what}", Row(below, -held, -room, last)
     # At most one, not one: the last victim may hold nothing of this, and then all of them count.
     yield f"one last {what}", Row(_NOBODY, _NOBODY, -1, dict.fromkeys(last, -1))

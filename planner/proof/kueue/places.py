@@ -69,8 +69,9 @@ class Rooms:
         first: Sequence[Admitted],
         sizes: IntArray,
         ranges: dict[str, tuple[int, int]],
+        whole: set[str],
     ) -> None:
-        """Make rows whose further quantities are entered into ``ranges``.
+        """Make rows whose further quantities are entered into ``ranges``, and in ``whole`` as such.
 
         ``first`` and ``sizes`` are (K,): a member of each class, and how many it has.
         """
@@ -80,7 +81,7 @@ class Rooms:
         self._given: dict[str, Given] = {}
         self._now: dict[tuple[str, str], Numbers] = {}
         self.ranges = ranges
-        self.whole: set[str] = set()
+        self.whole = whole
         self._rows: dict[tuple[str, int], Sequence[tuple[str, Row]]] = {}
 
     def given(self, flavor: str) -> Given:

@@ -141,11 +141,6 @@ class KueueRules(Frame):
         """Yield groups of classes of which at least one has a victim."""
         yield from (self.below[node] for node in box.touched)
 
-    @property
-    def whole(self) -> Collection[str]:
-        """The numbers of further slices: no part of a slice is placed."""
-        return self.rooms.whole
-
     def fixed_rows(self, most: IntArray) -> Mapping[str, Row]:
         """Return the rows that legal sets with at most ``most`` of each class satisfy."""
         key = most.tobytes()

@@ -29,10 +29,6 @@ def cases(
         return CaseSplit(split="domain", at=group), None
     if found is None:
         return None, None
-    priced = _priced_over(rules, box, found)
-    if priced is not None:
-        touched = priced in rules.touched(box)
-        return CaseSplit(split="over" if touched else "below", at=rules.name(priced)), None
     point = found.point
     counts = np.clip(np.ceil(point - 0.5 + FRACTION).astype(np.int64), box.least, box.most)
     broken = stuck(rules, replace(box, least=counts, most=counts))

@@ -53,13 +53,9 @@ def splits(  # noqa: PLR0911 - a kind of split each
     first = first or _too_many_touched(question, box, found)
     if first is not None:
         return [first]
-    whole = ((abs(v - round(v)), n, v) for n, v in found.quantities.items() if n in rules.whole)
-    away, name, value = max(whole, default=(0.0, "", 0.0))
-    if away > FRACTION:  # the whole quantity that is farthest from a whole number
-        return [WholeSplit(whole=name, most=int(np.floor(value)))]
     kinds = _worth(question, box, found), rules.shape
     groups = (split for kind in kinds for split in _groups(kind, box, point))
-    by_count = dict.fromkeys((*groups, *_classes(box, point)))
+    by_count = dict.fromkeys((*_quantities(question, found), *groups, *_classes(box, point)))
     if by_count:
         return [*by_count]
     # The point takes a fraction of no class.
@@ -157,6 +153,14 @@ def _worth(question: Question, box: Box, found: Suggestion) -> IntArray:
     relative = np.round(worth / (np.abs(worth).max(initial=0.0) or 1.0), 9)
     numbers: IntArray = np.unique(relative, return_inverse=True)[1]
     return numbers
+
+
+def _quantities(question: Question, found: Suggestion) -> Iterator[WholeSplit]:
+    """Yield splits of whole quantities of which a point takes a fraction."""
+    names = sorted(found.quantities.keys() & question.rules.whole)
+    away = np.array([abs(found.quantities[name] - round(found.quantities[name])) for name in names])
+    for one in _most_doubtful(away):
+        yield WholeSplit(whole=names[one], most=int(np.floor(found.quantities[names[one]])))
 
 
 def _groups(kind: IntArray, box: Box, point: FloatArray) -> Iterator[CountSplit]:
