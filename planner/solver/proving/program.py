@@ -274,6 +274,11 @@ ITERATIONS: Final = 20
 each row, but among amounts from one to 2^60 GLOP may go round in circles for ever."""
 
 
+def is_of(name: str, measure: str) -> bool:
+    """Say whether a row, by its name, bounds a measure, or one of the parts it is the largest of."""
+    return name == measure or name.startswith(f"{measure} of ")
+
+
 def suggest(look: BoxRows, guide: str, seconds: float | None = None) -> Suggestion | None:
     """Suggest by a program that misses rows as little as possible.
 
@@ -327,7 +332,9 @@ class _Program:
         order = order[values[order] != 0.0]
         self.row_of, self.columns = place[row[order]], columns[order]
         self.values: FloatArray = values[order] / unit[row[order]]
-        self.guide = self.rows.index(guide) if guide in self.rows else -1
+        ours = [n for n, name in enumerate(self.rows) if is_of(name, guide)]
+        self.guides = np.array(ours, dtype=np.int64)
+        self.most: FloatArray = -look.least[numbers[self.guides]] / self.units[self.guides]
 
     @property
     def _ends(self) -> tuple[FloatArray, FloatArray]:
@@ -336,16 +343,6 @@ class _Program:
         least = np.concatenate([box.least[self.open], ends[:, 0]])
         most = np.concatenate([box.most[self.open], ends[:, 1]])
         return least.astype(float), most.astype(float)
-
-    @cached_property
-    def _costs(self) -> FloatArray:
-        """What each column adds to the measure that guides, in little."""
-        costs = np.zeros(self.open.size + self.scale.size)
-        if self.guide >= 0:
-            # Its row says -cost * x >= -most: negated, its entries are the costs.
-            mine = self.row_of == self.guide
-            costs[self.columns[mine]] -= GUIDE * self.values[mine]
-        return costs
 
     def solve(self, seconds: float | None) -> Suggestion | None:
         """Solve with GLOP, in doubles: what comes out only suggests."""
@@ -359,17 +356,21 @@ class _Program:
         height, width = len(self.rows), self.open.size + self.scale.size
         (least, most), missed = self._ends, np.arange(width, width + height)
         program, engine = ModelBuilderHelper(), ModelSolverHelper("GLOP")
-        ends = np.append(least, np.zeros(height)), np.append(most, np.full(height, inf))
-        program.add_var_array_with_bounds(*ends, np.zeros(width + height, dtype=np.bool_), "")  # type: ignore[arg-type] # its stubs name no arrays
-        costs = np.append(self._costs, np.ones(height)).tolist()
-        program.set_objective_coefficients([*range(width + height)], costs)
+        # After what each row is missed by: the part of the measure's bound that is not needed.
+        spared, weight = width + height, GUIDE * float(self.most.max(initial=0.0))
+        ends = np.append(least, np.zeros(height + 1)), np.append(most, np.full(height, inf))
+        ends = ends[0], np.append(ends[1], 1.0)
+        program.add_var_array_with_bounds(*ends, np.zeros(spared + 1, dtype=np.bool_), "")  # type: ignore[arg-type] # its stubs name no arrays
+        costs = np.append(np.zeros(width), np.ones(height)).tolist()
+        program.set_objective_coefficients([*range(spared + 1)], [*costs, -weight])
         for bound in self.least.tolist():
             row = program.add_linear_constraint()
             program.set_constraint_lower_bound(row, bound)
             program.set_constraint_upper_bound(row, inf)
         # What a row is missed by is a column after all others.
-        rows, columns = np.append(self.row_of, np.arange(height)), np.append(self.columns, missed)
-        values = np.append(self.values, np.ones(height))
+        rows = np.concatenate([self.row_of, np.arange(height), self.guides])
+        columns = np.concatenate([self.columns, missed, np.full(self.guides.size, spared)])
+        values = np.concatenate([self.values, np.ones(height), -self.most])
         entries = rows.tolist(), columns.tolist(), values.tolist()
         deque(map(program.add_term_to_constraint, *entries), maxlen=0)
         iterations = ITERATIONS * (width + 2 * height)
@@ -390,15 +391,13 @@ class _Program:
         if engine.status() != SolveStatus.OPTIMAL:
             return None
         point, duals = np.array(engine.variable_values()), np.array(engine.dual_values())
-        return self._suggestion(point[:width], point[width:], duals, engine.objective_value())
+        optimum = weight + engine.objective_value()
+        return self._suggestion(point[:width], point[width:spared], duals, optimum)
 
     def _suggestion(
         self, values: FloatArray, missed: FloatArray, duals: FloatArray, optimum: float
     ) -> Suggestion:
         classes = self.open.size
-        if self.guide >= 0:
-            # The measure is in the objective, too: dual and weight there make its multiplier.
-            duals[self.guide] += GUIDE
         point = self.look.box.least.astype(float)
         point[self.open] = values[:classes]
         weighed = zip(self.rows, duals.tolist(), self.units.tolist(), strict=True)
