@@ -332,17 +332,50 @@ class _Program:
         order = order[values[order] != 0.0]
         self.row_of, self.columns = place[row[order]], columns[order]
         self.values: FloatArray = values[order] / unit[row[order]]
+        self._merge()
         ours = [n for n, name in enumerate(self.rows) if is_of(name, guide)]
         self.guides = np.array(ours, dtype=np.int64)
         self.most: FloatArray = -look.least[numbers[self.guides]] / self.units[self.guides]
+
+    def _merge(self) -> None:
+        """Make one column of classes that no row tells apart."""
+        classes = self.columns < self.open.size
+        weighed = self.values * np.random.default_rng(0).random(len(self.rows))[self.row_of]
+        kinds = np.bincount(self.columns[classes], weighed[classes], self.open.size)
+        _, first, which = np.unique(kinds, return_index=True, return_inverse=True)
+        self.kinds = which
+        place = np.concatenate([which, first.size + np.arange(self.scale.size)])
+        kept = np.ones(self.open.size + self.scale.size, dtype=np.bool_)
+        kept[: self.open.size] = False
+        kept[first] = True
+        kept = kept[self.columns]
+        self.row_of, self.values = self.row_of[kept], self.values[kept]
+        self.columns = place[self.columns[kept]]
+        self.merged = first.size
 
     @property
     def _ends(self) -> tuple[FloatArray, FloatArray]:
         """The least and the most of each column."""
         ends, box = self.ends / self.scale[:, None], self.look.box
-        least = np.concatenate([box.least[self.open], ends[:, 0]])
-        most = np.concatenate([box.most[self.open], ends[:, 1]])
-        return least.astype(float), most.astype(float)
+        of_kinds = (
+            np.bincount(self.kinds, each[self.open], self.merged) for each in (box.least, box.most)
+        )
+        least, most = of_kinds
+        return np.append(least, ends[:, 0]), np.append(most, ends[:, 1])
+
+    def _spread(self, values: FloatArray) -> FloatArray:
+        """Return what each open class gives of the victims of its kind: the first of it as many as can be."""
+        box = self.look.box
+        order = np.argsort(self.kinds, kind="stable")
+        least, free = (of[self.open][order] for of in (box.least, box.most - box.least))
+        kinds = self.kinds[order]
+        before = free.cumsum() - free
+        begins = np.searchsorted(kinds, np.arange(self.merged))
+        before = before - before[begins][kinds]
+        extra = values[: self.merged] - np.bincount(kinds, least, self.merged)
+        given = np.empty(order.size)
+        given[order] = least + np.clip(extra[kinds] - before, 0, free)
+        return given
 
     def solve(self, seconds: float | None) -> Suggestion | None:
         """Solve with GLOP, in doubles: what comes out only suggests."""
@@ -353,7 +386,7 @@ class _Program:
             SolveStatus,
         )
 
-        height, width = len(self.rows), self.open.size + self.scale.size
+        height, width = len(self.rows), self.merged + self.scale.size
         (least, most), missed = self._ends, np.arange(width, width + height)
         program, engine = ModelBuilderHelper(), ModelSolverHelper("GLOP")
         # After what each row is missed by: the part of the measure's bound that is not needed.
@@ -397,14 +430,13 @@ class _Program:
     def _suggestion(
         self, values: FloatArray, missed: FloatArray, duals: FloatArray, optimum: float
     ) -> Suggestion:
-        classes = self.open.size
         point = self.look.box.least.astype(float)
-        point[self.open] = values[:classes]
+        point[self.open] = self._spread(values)
         weighed = zip(self.rows, duals.tolist(), self.units.tolist(), strict=True)
         # Divided by the unit once more: the checker's rows are not scaled.
         multipliers = {name: value / unit for name, value, unit in weighed if value > 0}
         names = (self.look.quantities[q] for q in self.used.tolist())
-        further = values[classes:] * self.scale
+        further = values[self.merged :] * self.scale
         return Suggestion(
             multipliers,
             float(missed.sum()),
