@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -55,6 +55,11 @@ class Frame:
         self._held: dict[int, IntArray] = {}
         self._beneath: dict[int, Sequence[int]] = {}
         self._after: list[tuple[IntArray, Usage]] = []
+
+    def choose(self, names: Collection[str]) -> None:
+        """Enter quantities into ``ranges`` that are 0 or 1."""
+        self.ranges.update(dict.fromkeys(names, (0, 1)))
+        self.whole.update(names)
 
     @cached_property
     def _usages(self) -> tuple[IntArray, Sequence[Mapping[int, int]]]:

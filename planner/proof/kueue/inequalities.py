@@ -7,8 +7,8 @@ Source: docs/semantics/kueue.md §3, §5.1, §5.6, §6.1 to §6.5; docs/design/t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from math import gcd
+from collections.abc import Iterator, Mapping, Sequence
+from math import gcd, inf
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -122,108 +122,113 @@ def nominal_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
 def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, Row]]:
     """KQ-07, FS-06: yield what victims below a node off the path hold at most.
 
-    ``most`` bounds the victims of each class: (K,). With several fr there is a quantity z for
-    each, 1 for the one in which the node is over until its last victim goes, and 0 for all others.
-    Of each fr the victims then hold at most as much as is possible where they hold no more of that
-    one than there is room for.
+    ``most`` bounds the victims of each class: (K,). With several fr one is chosen in which the node
+    is over until its last victim goes, and what that victim holds of it: a quantity for each such
+    choice is 1, and those of all others are 0. Of any fr the victims then hold at most as much as
+    they can where they hold no more of the chosen one than there is room for.
     """
-    watched, name = frame.watched[node], frame.name(node)
+    watched = frame.watched[node]
     if len(watched) == 1:
         yield from stays_over(frame, node, watched[0], most)
         return
-    counted = {fr: _counted(frame, node, fr, most) for fr in watched}
-    if any(each.all_held <= each.room + int(each.held[most>0].max(initial=0)) for each in counted.values()):
-        return  # whatever the victims, the node stays over in this fr
-    some = {}
-    for fr in watched:
-        it = counted[fr]
-        sizes = sorted({0, *it.held[(most > 0)].tolist()})
-        for size in sizes[-SIZES:]:
-            some[f"{frame.tree.frs[fr]} over at {name} last {size}"] = fr, size
-    frame.ranges.update(dict.fromkeys(some, (0, 1)))
-    frame.whole.update(some)
-    for fr in watched:
-        these = counted[fr]
-        reach = {z: these.most_beside(counted[other], most, size) for z, (other, size) in some.items()}
-        yield f"{frame.tree.frs[fr]} over at {name}", Row(these.classes, -these.held[these.classes], 0, reach)
-    for z, (fr, size) in some.items():
-        if size:
-            c = np.flatnonzero(counted[fr].held == size)
-            yield z, Row(c, np.ones_like(c), 0, {z: -1})
-    yield some_over(frame, node), Row(_NOBODY, _NOBODY, -1, dict.fromkeys(some, -1))
-
-
-class _Counted(NamedTuple):
-    """What victims below a node that count fully there hold of a fr, in a common unit.
-
-    ``classes`` are those that count, ``held`` is what one member of each class holds: (K,), 0 for
-    others; ``room`` is the most that the victims hold if the node is over in this fr until the last
-    of them goes, ``all_held`` what all candidates hold.
-    """
-
-    classes: IntArray
-    held: IntArray
-    room: int
-    all_held: int
-
-    def most_beside(self, other: _Counted, most: IntArray, size: int) -> int:
-        """Return a bound on what victims hold of this that hold no more of another than its room.
-
-        With p and q the amounts that some class holds of this and of the other,
-
-            q * sum(held * x) <= p * room + sum(max(0, q * held - p * other) * most),
-
-        for any class. The bound is best for the one at which a knapsack is full into which the
-        victims go that hold most of this for what they hold of the other.
-        """
-        if self is other:
-            return self.room + size
-        held, beside, left = (of[self.classes] for of in (self.held, other.held, most))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            order = np.argsort(-np.where(beside > 0, held / beside, np.inf), kind="stable")
-        full = (beside[order].astype(float) * left[order]).cumsum()
-        end = int(full.searchsorted(float(other.room + size)))
-        if end == full.size or not beside[order[end]]:
-            return self.all_held
-        p, q = int(held[order[end]]), int(beside[order[end]])
-        reach = q * int(held.max()) + p * int(beside.max())
-        gained = np.maximum(0, q * exact(held, reach) - p * exact(beside, reach))
-        return min(self.all_held, (p * (other.room + size) + sum_of_products(gained, left)) // q)
-
-
-def _counted(frame: Frame, node: int, fr: int, most: IntArray) -> _Counted:
-    room = room_in(frame, node, fr)
-    classes = frame.counting(node, fr, room)
-    held = np.zeros_like(most)
-    held[classes] = frame.held(fr)[classes]
-    unit = unit_of(held)
-    held //= unit
-    # The node need be over only until its last victim goes, which is at most as large as this.
-    room = room // unit
-    return _Counted(classes, held, room, sum_of_products(held, most))
-
-
-def unit_of(held: IntArray) -> int:
-    """Return the common divisor of amounts, 1 if all are zero.
-
-    Whatever several victims hold together is a multiple of it: a bound is as good in whole units,
-    and in a linear program far better.
-    """
-    return max(1, int(np.gcd.reduce(held)))
-
-
-def some_over(frame: Frame, node: int) -> str:
-    """Return the name of the row by which a node stays over its quota in one fr."""
-    return f"some over at {frame.name(node)}"
-
-
-def room_in(frame: Frame, node: int, fr: int) -> int:
-    """Return how much may be freed at a node so that it stays over its quota."""
-    return frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
+    counted = {
+        f"{frame.tree.frs[fr]} over at {frame.name(node)}": Counted.of(frame, node, fr, most)
+        for fr in watched
+    }
+    if any(each.says_nothing for each in counted.values()):
+        return
+    choices = {name: {name: 0, **each.lasts(f"{name}, ")} for name, each in counted.items()}
+    every = [quantity for each in choices.values() for quantity in each]
+    frame.choose(every)
+    for name, each in counted.items():
+        reach = [bound for other in counted.values() for bound in each.most_beside(other)]
+        yield name, Row(each.classes, -each.held, 0, dict(zip(every, reach, strict=True)))
+        yield from each.present(choices[name])
+    yield f"one over at {frame.name(node)}", Row(_NOBODY, _NOBODY, -1, dict.fromkeys(every, -1))
 
 
 SIZES: Final = 40
 """Different sizes of victims up to which each size has a quantity of its own."""
+
+
+class Counted(NamedTuple):
+    """What the victims below a node hold of a fr that free all of it there, in a common unit.
+
+    ``classes`` are theirs, ``held`` is what one member of each holds, ``most`` how many there are;
+    ``of_all`` is what everybody holds: (K,). While the node stays over, all victims but the last
+    hold at most the ``room``. ``sizes`` are what the last one may hold, if that is told apart: else
+    the room includes the largest, which permits the most, whichever victim is the last.
+    """
+
+    classes: IntArray
+    held: IntArray
+    most: IntArray
+    of_all: IntArray
+    room: int
+    sizes: Sequence[int]
+
+    @classmethod
+    def of(cls, frame: Frame, node: int, fr: int, most: IntArray) -> Counted:
+        """Return what counts of a fr at a node, with at most ``most`` victims of each class."""
+        room = room_in(frame, node, fr)
+        classes = frame.counting(node, fr, room)
+        unit = unit_of(frame.held(fr)[classes])
+        of_all = np.zeros_like(most)
+        of_all[classes] = frame.held(fr)[classes] // unit
+        held, room = of_all[classes], room // unit
+        sizes = sorted({*held[(most[classes] > 0) & (held > 0)].tolist()})
+        if len(sizes) > SIZES:
+            room, sizes = room + sizes[-1], []
+        return cls(classes, held, most[classes], of_all, room, sizes)
+
+    @property
+    def in_all(self) -> int:
+        """What all candidates hold."""
+        return sum_of_products(self.held, self.most)
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether the node stays over whoever the victims are."""
+        return self.in_all <= self.room + max(self.sizes, default=0)
+
+    def lasts(self, before: str, after: str = "") -> dict[str, int]:
+        """Return what the last victim may hold, by the names of quantities."""
+        return {f"{before}last {size}{after}": size for size in self.sizes}
+
+    def present(self, lasts: Mapping[str, int]) -> Iterator[tuple[str, Row]]:
+        """Yield the rows that the last victim holds so much only if some victim does."""
+        for name, size in lasts.items():
+            these = self.classes[self.held == size]
+            if size:
+                yield name, Row(these, np.ones_like(these), 0, {name: -1})
+
+    def most_beside(self, other: Counted) -> list[int]:
+        """Return bounds on what victims hold of this for which there is room in another.
+
+        The first is for a last victim who holds nothing of the other, then one for each size. With
+        p and q the amounts that some class holds of this and of the other,
+
+            q * sum(held * x) <= p * room + sum(max(0, q * held - p * beside) * most),
+
+        whichever class that is. The bound is best for the class that no longer fits whole into a
+        knapsack which is filled with those that hold most of this for what they hold of the other.
+        """
+        rooms = [other.room + size for size in (0, *other.sizes)]
+        if other is self:
+            return rooms
+        held, beside, in_all = self.held, other.of_all[self.classes], self.in_all
+        worth = np.divide(held, beside, out=np.full(held.size, inf), where=beside > 0)
+        order = np.argsort(-worth, kind="stable")
+        filled = (beside[order].astype(float) * self.most[order]).cumsum()
+        ends = filled.searchsorted(np.array(rooms, dtype=float)).tolist()
+        bounds = []
+        for room, end in zip(rooms, ends, strict=True):
+            p, q = (int(of[order[end]]) if end < order.size else 0 for of in (held, beside))
+            reach = q * int(held.max(initial=0)) + p * int(beside.max(initial=0))
+            gained = np.maximum(0, q * exact(held, reach) - p * exact(beside, reach))
+            least = (p * room + sum_of_products(gained, self.most)) // q if q else in_all
+            bounds.append(min(in_all, least))
+        return bounds
 
 
 def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tuple[str, Row]]:
@@ -237,28 +242,30 @@ def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tup
 
     all in units of their common divisor. Only victims count of whom nodes between take up nothing.
     """
-    room, what = room_in(frame, node, fr), f"{frame.tree.frs[fr]} of {frame.name(node)}"
-    below = frame.counting(node, fr, room)
-    held = frame.held(fr)[below]
-    unit = unit_of(held)
-    held, room = held // unit, room // unit
-    sizes = sorted({*held[(most[below] > 0) & (held > 0)].tolist()})
-    if sum_of_products(held, most[below]) <= room + max(sizes, default=0):
+    counted, what = Counted.of(frame, node, fr, most), f"{frame.tree.frs[fr]} of {frame.name(node)}"
+    if counted.says_nothing:
         return
-    # One size for all of them keeps fewer quantities: the largest permits the most, so the row
-    # holds whichever victim is the last.
-    if len(sizes) > SIZES:
-        yield f"excess {what}", Row(below, -held, -room - sizes[-1])
-        return
-    last = {f"last {size} {what}": size for size in sizes}
-    frame.ranges.update(dict.fromkeys(last, (0, 1)))
-    frame.whole.update(last)
-    yield f"excess {what}", Row(below, -held, -room, last)
+    last = counted.lasts("", f" {what}")
+    frame.choose(last)
+    yield f"excess {what}", Row(counted.classes, -counted.held, -counted.room, last)
     # At most one, not one: the last victim may hold nothing of this, and then all of them count.
-    yield f"one last {what}", Row(_NOBODY, _NOBODY, -1, dict.fromkeys(last, -1))
-    for name, size in last.items():
-        these = below[held == size]
-        yield name, Row(these, np.ones_like(these), 0, {name: -1})
+    if last:
+        yield f"one last {what}", Row(_NOBODY, _NOBODY, -1, dict.fromkeys(last, -1))
+    yield from counted.present(last)
+
+
+def unit_of(held: IntArray) -> int:
+    """Return the common divisor of amounts, 1 if all are zero.
+
+    Whatever several victims hold together is a multiple of it: a bound is as good in whole units,
+    and in a linear program far better.
+    """
+    return max(1, int(np.gcd.reduce(held)))
+
+
+def room_in(frame: Frame, node: int, fr: int) -> int:
+    """Return how much may be freed at a node so that it stays over its quota."""
+    return frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
 
 
 ROUNDING: Final = 2**48

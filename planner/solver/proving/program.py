@@ -275,7 +275,7 @@ each row, but among amounts from one to 2^60 GLOP may go round in circles for ev
 
 
 def is_of(name: str, measure: str) -> bool:
-    """Say whether a row, by its name, bounds a measure, or one of the parts it is the largest of."""
+    """Say whether a row, by its name, bounds a measure, or one of those it is the largest of."""
     return name == measure or name.startswith(f"{measure} of ")
 
 
@@ -364,7 +364,7 @@ class _Program:
         return np.append(least, ends[:, 0]), np.append(most, ends[:, 1])
 
     def _spread(self, values: FloatArray) -> FloatArray:
-        """Return what each open class gives of the victims of its kind: the first of it as many as can be."""
+        """Return what each open class gives of its kind: the first classes as many as they can."""
         box = self.look.box
         order = np.argsort(self.kinds, kind="stable")
         least, free = (of[self.open][order] for of in (box.least, box.most - box.least))
