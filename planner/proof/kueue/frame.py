@@ -52,6 +52,7 @@ class Frame:
         self.whole: set[str] = set()
         self.rooms = Rooms(setting.floor, self.first, classes.sizes, self.ranges, self.whole)
         self.written: dict[bytes, Mapping[str, Row]] = {}
+        self._over: dict[tuple[int, int], tuple[bytes, Mapping[str, Row]]] = {}
         self._held: dict[int, IntArray] = {}
         self._beneath: dict[int, Sequence[int]] = {}
         self._after: list[tuple[IntArray, Usage]] = []

@@ -177,11 +177,19 @@ class KueueRules(Frame):
             below = self.below[node]
             yield f"touched {self.name(node)}", Row(below, np.ones_like(below), 1)
         for node, fr in box.over.items():
-            yield from stays_over(self, node, fr, box.most)
+            yield from self._stays_over(node, fr, box.most).items()
         if box.attempt is False:
             yield from nominal_rows(self)
         yield from share_rows(self, box)
         yield from self.rooms.rows(box)
+
+    def _stays_over(self, node: int, fr: int, most: IntArray) -> Mapping[str, Row]:
+        """Return the rows of a node that is over in a fr; the last are kept for the next box."""
+        key = most[self.below[node]].tobytes()
+        known = self._over.get((node, fr))
+        if known is None or known[0] != key:
+            known = self._over[node, fr] = key, dict(stays_over(self, node, fr, most))
+        return known[1]
 
     def refusal(self, box: Box) -> str:
         """Say which law refuses every set of a box, if one does; empty if none was found to."""

@@ -294,6 +294,7 @@ def suggest(look: BoxRows, guide: str, seconds: float | None = None) -> Suggesti
 class _Program:
     """The program: columns are classes left open, further quantities, and what each row misses.
 
+    Classes that no row tells apart have one column, and the measure is made least by a last one.
     Each row is divided by its largest coefficient, each quantity by the largest it can be.
     """
 
@@ -335,46 +336,42 @@ class _Program:
         self._merge()
         ours = [n for n, name in enumerate(self.rows) if is_of(name, guide)]
         self.guides = np.array(ours, dtype=np.int64)
+        # What the measure may be at most, in the unit of each of its rows.
         self.most: FloatArray = -look.least[numbers[self.guides]] / self.units[self.guides]
 
     def _merge(self) -> None:
-        """Make one column of classes that no row tells apart."""
-        classes = self.columns < self.open.size
-        weighed = self.values * np.random.default_rng(0).random(len(self.rows))[self.row_of]
-        kinds = np.bincount(self.columns[classes], weighed[classes], self.open.size)
-        _, first, which = np.unique(kinds, return_index=True, return_inverse=True)
-        self.kinds = which
-        place = np.concatenate([which, first.size + np.arange(self.scale.size)])
-        kept = np.ones(self.open.size + self.scale.size, dtype=np.bool_)
-        kept[: self.open.size] = False
-        kept[first] = True
-        kept = kept[self.columns]
-        self.row_of, self.values = self.row_of[kept], self.values[kept]
-        self.columns = place[self.columns[kept]]
+        """Make one column of all classes that no row tells apart: ``kinds`` has that of each."""
+        classes, quantities = self.open.size, self.scale.size
+        # Columns with the same sum of their values, so weighed, are alike: were they not, this
+        # program would only suggest something worse.
+        weights = np.sin(1.0 + np.arange(len(self.rows)))[self.row_of]
+        sums = np.bincount(self.columns, self.values * weights, classes + quantities)[:classes]
+        _, first, self.kinds = np.unique(sums, return_index=True, return_inverse=True)
         self.merged = first.size
+        kept = np.isin(self.columns, first) | (self.columns >= classes)
+        place = np.append(self.kinds, self.merged + np.arange(quantities))
+        self.columns = place[self.columns[kept]]
+        self.row_of, self.values = self.row_of[kept], self.values[kept]
 
     @property
     def _ends(self) -> tuple[FloatArray, FloatArray]:
         """The least and the most of each column."""
-        ends, box = self.ends / self.scale[:, None], self.look.box
-        of_kinds = (
-            np.bincount(self.kinds, each[self.open], self.merged) for each in (box.least, box.most)
+        box, further = self.look.box, self.ends / self.scale[:, None]
+        least, most = (
+            np.bincount(self.kinds, of[self.open], self.merged) for of in (box.least, box.most)
         )
-        least, most = of_kinds
-        return np.append(least, ends[:, 0]), np.append(most, ends[:, 1])
+        return np.append(least, further[:, 0]), np.append(most, further[:, 1])
 
     def _spread(self, values: FloatArray) -> FloatArray:
-        """Return what each open class gives of its kind: the first classes as many as they can."""
-        box = self.look.box
+        """Return what each open class gives: of each kind the first classes as much as they can."""
         order = np.argsort(self.kinds, kind="stable")
-        least, free = (of[self.open][order] for of in (box.least, box.most - box.least))
-        kinds = self.kinds[order]
+        kinds, box = self.kinds[order], self.look.box
+        least, free = (of[self.open[order]] for of in (box.least, box.most - box.least))
         before = free.cumsum() - free
-        begins = np.searchsorted(kinds, np.arange(self.merged))
-        before = before - before[begins][kinds]
-        extra = values[: self.merged] - np.bincount(kinds, least, self.merged)
-        given = np.empty(order.size)
-        given[order] = least + np.clip(extra[kinds] - before, 0, free)
+        before -= before[np.searchsorted(kinds, np.arange(self.merged))][kinds]
+        beyond = values[: self.merged] - np.bincount(kinds, least, self.merged)
+        given = np.zeros(order.size)
+        given[order] = least + np.clip(beyond[kinds] - before, 0, free)
         return given
 
     def solve(self, seconds: float | None) -> Suggestion | None:
@@ -389,10 +386,10 @@ class _Program:
         height, width = len(self.rows), self.merged + self.scale.size
         (least, most), missed = self._ends, np.arange(width, width + height)
         program, engine = ModelBuilderHelper(), ModelSolverHelper("GLOP")
-        # After what each row is missed by: the part of the measure's bound that is not needed.
+        # The last column is the part by which the measure could be less than it may be at most.
         spared, weight = width + height, GUIDE * float(self.most.max(initial=0.0))
-        ends = np.append(least, np.zeros(height + 1)), np.append(most, np.full(height, inf))
-        ends = ends[0], np.append(ends[1], 1.0)
+        least, most = np.append(least, np.zeros(height + 1)), np.append(most, np.full(height, inf))
+        ends = least, np.append(most, 1.0)
         program.add_var_array_with_bounds(*ends, np.zeros(spared + 1, dtype=np.bool_), "")  # type: ignore[arg-type] # its stubs name no arrays
         costs = np.append(np.zeros(width), np.ones(height)).tolist()
         program.set_objective_coefficients([*range(spared + 1)], [*costs, -weight])

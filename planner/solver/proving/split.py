@@ -55,7 +55,7 @@ def splits(  # noqa: PLR0911 - a kind of split each
         return [first]
     kinds = _worth(question, box, found), rules.shape
     groups = (split for kind in kinds for split in _groups(kind, box, point))
-    by_count = dict.fromkeys((*_quantities(question, found), *groups, *_classes(box, point)))
+    by_count: dict[Split, None] = dict.fromkeys((*_quantities(question, found), *groups, *_classes(box, point)))
     if by_count:
         return [*by_count]
     # The point takes a fraction of no class.
