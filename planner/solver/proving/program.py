@@ -248,21 +248,22 @@ class BoxRows:
         return is_contradiction(pairs, self.box, self.ranges)
 
 
-GUIDE: Final = 1e-4
-"""The weight of the measure beside rows that are missed: it only chooses among points."""
+MISSED: Final = 1e6
+"""What it costs to miss a row, beside the measure, which only chooses among points: were it less,
+a program would rather miss rows a little where none need be missed."""
 
 
 class Suggestion(Struct, frozen=True):
     """Multipliers per row, in doubles; by how much rows are missed in all; the best point: (K,).
 
-    ``least`` is the optimum of the program: what is missed, and a little of the measure;
-    ``quantities`` are the values of further quantities at that point.
+    ``spared`` is the part by which the measure is less there than it may be at most, ``quantities``
+    are the values of further quantities.
     """
 
     multipliers: Mapping[str, float]
     missed: float
     point: FloatArray
-    least: float = 0.0
+    spared: float = 1.0
     quantities: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -387,11 +388,11 @@ class _Program:
         (least, most), missed = self._ends, np.arange(width, width + height)
         program, engine = ModelBuilderHelper(), ModelSolverHelper("GLOP")
         # The last column is the part by which the measure could be less than it may be at most.
-        spared, weight = width + height, GUIDE * float(self.most.max(initial=0.0))
+        spared, weight = width + height, float(self.most.max(initial=0.0))
         least, most = np.append(least, np.zeros(height + 1)), np.append(most, np.full(height, inf))
         ends = least, np.append(most, 1.0)
         program.add_var_array_with_bounds(*ends, np.zeros(spared + 1, dtype=np.bool_), "")  # type: ignore[arg-type] # its stubs name no arrays
-        costs = np.append(np.zeros(width), np.ones(height)).tolist()
+        costs = np.append(np.zeros(width), np.full(height, MISSED)).tolist()
         program.set_objective_coefficients([*range(spared + 1)], [*costs, -weight])
         for bound in self.least.tolist():
             row = program.add_linear_constraint()
@@ -421,11 +422,10 @@ class _Program:
         if engine.status() != SolveStatus.OPTIMAL:
             return None
         point, duals = np.array(engine.variable_values()), np.array(engine.dual_values())
-        optimum = weight + engine.objective_value()
-        return self._suggestion(point[:width], point[width:spared], duals, optimum)
+        return self._suggestion(point[:width], point[width:spared], duals, float(point[spared]))
 
     def _suggestion(
-        self, values: FloatArray, missed: FloatArray, duals: FloatArray, optimum: float
+        self, values: FloatArray, missed: FloatArray, duals: FloatArray, spared: float
     ) -> Suggestion:
         point = self.look.box.least.astype(float)
         point[self.open] = self._spread(values)
@@ -438,7 +438,7 @@ class _Program:
             multipliers,
             float(missed.sum()),
             point,
-            optimum,
+            spared,
             dict(zip(names, further.tolist(), strict=True)),
         )
 

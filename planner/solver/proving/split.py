@@ -15,7 +15,7 @@ from planner.quota.classes import IntArray
 from planner.scheduler import scheduler_of
 from planner.solver.proving.program import FRACTION, Suggestion
 
-CHOICE: Final = 4
+CHOICE: Final = 8
 """The most splits of either kind of groups, and the most splits of single classes, proposed."""
 
 MANY: Final = 20
@@ -42,7 +42,7 @@ def splits(  # noqa: PLR0911 - a kind of split each
         return [nobody]
     rules = question.rules
     by_case, doubtful = scheduler_of(rules).planning.cases(rules, box, found)
-    if by_case is not None:
+    if by_case is not None and (found is None or by_case.split in {"attempt", "domain", "host"}):
         return [by_case]
     if found is None:
         k = int((box.least < box.most).argmax()) if known is None else known
@@ -55,7 +55,11 @@ def splits(  # noqa: PLR0911 - a kind of split each
         return [first]
     kinds = _worth(question, box, found), rules.shape
     groups = (split for kind in kinds for split in _groups(kind, box, point))
-    by_count: dict[Split, None] = dict.fromkeys((*_quantities(question, found), *groups, *_classes(box, point)))
+    by_count: dict[Split, None] = dict.fromkeys(
+        (*_quantities(question, found), *groups, *_classes(box, point))
+    )
+    if by_case is not None:
+        by_count[by_case] = None
     if by_count:
         return [*by_count]
     # The point takes a fraction of no class.
