@@ -64,6 +64,9 @@ LITTLE: Final = 0.25
 MORE: Final = 2
 """How many victims a narrowing has to leave out to be worth more than a split with a leaf."""
 
+CLOSED: Final = 1.0
+"""What a part of a split counts in which the program misses much: it is as good as closed."""
+
 _OFF: Final = 1e-6
 """The relative error that costs in doubles may have."""
 
@@ -92,8 +95,8 @@ UNROUNDED: Final = 300
 PATIENCE: Final = 2
 """How often rounded sums may hardly make the measure dearer one after the other."""
 
-DEARER: Final = 0.001
-"""The part of its bound by which the measure becomes dearer if it is more than hardly."""
+DEARER: Final = 1.001
+"""How much dearer is more than hardly."""
 
 
 class Tried(NamedTuple):
@@ -276,7 +279,7 @@ class _Growth:
     def _suggest(self, look: BoxRows, guide: str) -> Suggestion | None:
         if self.deadline.passed:
             return None
-        if look is self.look and self.found is not None:
+        if look is self.look and self.found is not None and guide:
             return self.found
         entries = ASKED + look.size
         self.entries, self.largest = self.entries + entries, max(self.largest, entries)
@@ -347,11 +350,15 @@ class _Growth:
             doubtful = None if self.cover is None else self.cover.last
             return self._by_one_row(box) or splits(self.question, box, None, doubtful)[0]
         proposed = splits(self.question, box, found)
-        return proposed[0] if len(proposed) == 1 else self._strongest(box, proposed, found.spared)
+        return proposed[0] if len(proposed) == 1 else self._strongest(box, proposed, found.least)
 
     def _by_program(self, look: BoxRows, found: Suggestion) -> ByRows | Narrowing | None:
         """Return the leaf or the narrowing that a program suggests, if it does."""
         closing = _contradiction(look, found)
+        if closing is None and found.missed > FRACTION:
+            # Rows are missed for the measure's sake: perhaps not all of them need be.
+            unguided = self._suggest(look, "")
+            closing = None if unguided is None else _contradiction(look, unguided)
         if closing is not None:
             return closing
         multipliers = _exact(look, found)
@@ -374,8 +381,8 @@ class _Growth:
             return None
         return Narrowing(narrow={row: 1})
 
-    def _strongest(self, box: Box, proposed: Sequence[Split], spared: float) -> Split | Narrowing:
-        """Return the split that leaves the measure least to spare in both of its parts.
+    def _strongest(self, box: Box, proposed: Sequence[Split], least: float) -> Split | Narrowing:
+        """Return the split that raises the program's least value most in both of its parts.
 
         Where one part of a split is closed, what closes it may leave out further classes of the
         whole box: then the narrowing by that is returned.
@@ -393,8 +400,7 @@ class _Growth:
                 narrowing = _beyond(whole, look, one, found)
                 if narrowing is not None:
                     return narrowing
-                closed = found is None or found.missed > FRACTION
-                gained = 1.0 if closed else 1.0 - found.spared / max(spared, FRACTION)
+                gained = CLOSED if found is None else min(CLOSED, found.least - least)
                 # A product: a split is worth little if one of its parts is as open as before.
                 worth *= max(gained, NOTHING)
                 looks.append(Tried(look, found))
@@ -445,7 +451,7 @@ class _Growth:
 
     def _rounded_root(self, box: Box) -> Box:
         """Add rounded sums to the rows of the root box, as long as they make the measure dearer."""
-        spared, waited = 1.0 + DEARER, 0
+        least, waited = -1.0, 0
         while self.rounds and waited <= PATIENCE:
             look = BoxRows(self.question, box, self.part)
             found = self._suggest(look, BETTER)
@@ -454,8 +460,8 @@ class _Growth:
             new = roundings(look, found)
             if not new:
                 break
-            waited = 0 if found.spared < spared - DEARER else waited + 1
-            spared = min(spared, found.spared)
+            waited = 0 if found.least > DEARER * least else waited + 1
+            least = max(least, found.least)
             for step in new:
                 (box,) = self.question.parts(box, step)
             self.steps += new

@@ -248,22 +248,21 @@ class BoxRows:
         return is_contradiction(pairs, self.box, self.ranges)
 
 
-MISSED: Final = 1e6
-"""What it costs to miss a row, beside the measure, which only chooses among points: were it less,
-a program would rather miss rows a little where none need be missed."""
+GUIDE: Final = 1e-4
+"""The weight of the measure beside rows that are missed: it only chooses among points."""
 
 
 class Suggestion(Struct, frozen=True):
     """Multipliers per row, in doubles; by how much rows are missed in all; the best point: (K,).
 
-    ``spared`` is the part by which the measure is less there than it may be at most, ``quantities``
-    are the values of further quantities.
+    ``least`` is the optimum of the program: what is missed, and a little of the measure;
+    ``quantities`` are the values of further quantities at that point.
     """
 
     multipliers: Mapping[str, float]
     missed: float
     point: FloatArray
-    spared: float = 1.0
+    least: float = 0.0
     quantities: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -283,8 +282,8 @@ def is_of(name: str, measure: str) -> bool:
 def suggest(look: BoxRows, guide: str, seconds: float | None = None) -> Suggestion | None:
     """Suggest by a program that misses rows as little as possible.
 
-    ``guide`` names the row of the measure that leads to a good point. ``None`` if the solver gives
-    up, or takes longer than so many ``seconds``.
+    ``guide`` names the measure that leads to a good point; without one, rows are missed only where
+    they must be. ``None`` if the solver gives up, or takes longer than so many ``seconds``.
     """
     program = _Program(look, guide)
     if not program.rows:
@@ -388,11 +387,11 @@ class _Program:
         (least, most), missed = self._ends, np.arange(width, width + height)
         program, engine = ModelBuilderHelper(), ModelSolverHelper("GLOP")
         # The last column is the part by which the measure could be less than it may be at most.
-        spared, weight = width + height, float(self.most.max(initial=0.0))
+        spared, weight = width + height, GUIDE * float(self.most.max(initial=0.0))
         least, most = np.append(least, np.zeros(height + 1)), np.append(most, np.full(height, inf))
         ends = least, np.append(most, 1.0)
         program.add_var_array_with_bounds(*ends, np.zeros(spared + 1, dtype=np.bool_), "")  # type: ignore[arg-type] # its stubs name no arrays
-        costs = np.append(np.zeros(width), np.full(height, MISSED)).tolist()
+        costs = np.append(np.zeros(width), np.ones(height)).tolist()
         program.set_objective_coefficients([*range(spared + 1)], [*costs, -weight])
         for bound in self.least.tolist():
             row = program.add_linear_constraint()
@@ -422,10 +421,11 @@ class _Program:
         if engine.status() != SolveStatus.OPTIMAL:
             return None
         point, duals = np.array(engine.variable_values()), np.array(engine.dual_values())
-        return self._suggestion(point[:width], point[width:spared], duals, float(point[spared]))
+        optimum = weight + engine.objective_value()
+        return self._suggestion(point[:width], point[width:spared], duals, optimum)
 
     def _suggestion(
-        self, values: FloatArray, missed: FloatArray, duals: FloatArray, spared: float
+        self, values: FloatArray, missed: FloatArray, duals: FloatArray, optimum: float
     ) -> Suggestion:
         point = self.look.box.least.astype(float)
         point[self.open] = self._spread(values)
@@ -438,7 +438,7 @@ class _Program:
             multipliers,
             float(missed.sum()),
             point,
-            spared,
+            optimum,
             dict(zip(names, further.tolist(), strict=True)),
         )
 

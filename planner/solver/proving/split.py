@@ -15,7 +15,7 @@ from planner.quota.classes import IntArray
 from planner.scheduler import scheduler_of
 from planner.solver.proving.program import FRACTION, Suggestion
 
-CHOICE: Final = 8
+CHOICE: Final = 4
 """The most splits of either kind of groups, and the most splits of single classes, proposed."""
 
 MANY: Final = 20
@@ -42,7 +42,7 @@ def splits(  # noqa: PLR0911 - a kind of split each
         return [nobody]
     rules = question.rules
     by_case, doubtful = scheduler_of(rules).planning.cases(rules, box, found)
-    if by_case is not None and (found is None or by_case.split in {"attempt", "domain", "host"}):
+    if by_case is not None:
         return [by_case]
     if found is None:
         k = int((box.least < box.most).argmax()) if known is None else known
