@@ -1,33 +1,105 @@
 """Rows of a queue that stays over its quota to the end (KQ-07) admit what the law does, no more."""
 
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from itertools import product
+from math import inf
 
 import pytest
 
 from planner.objective.profiles import PROFILES
+from planner.proof.box import Row
+from planner.proof.kueue import KueueRules
+from planner.proof.question import Question
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, start
 from tests.cluster import PENDING, pending, queue, running, state_of
 
 HELD = 1, 1, 2, 4
+PAIRS = (4, 1), (1, 4), (2, 2), (1, 1), (3, 0), (2, 3), (1, 2)
+"""What each victim holds of two resources."""
 ROWS = "excess ", "last ", "one last "
+
+
+Amounts = Mapping[str, int] | int
+
+
+def question_of(nominal: Amounts, held: Sequence[Amounts], lent: Amounts) -> Question:
+    """Return the question whether any set is legal: a wants back all that b borrows."""
+    state = state_of(
+        queue("a", lent, "c", reclaim="Any"),
+        queue("b", nominal, "c"),
+        *(running(f"w{n}", "b", each) for n, each in enumerate(held)),
+        pending("a", lent),
+    )
+    planning = start(state, Given(PENDING))
+    assert isinstance(planning, Planning)
+    return planning.claims(planning.set_objective(PROFILES["no-regret"]), ()).infeasible()
+
+
+def admits(rows: Iterable[Row], counts: Sequence[int], chosen: str) -> bool:
+    """Say whether rows hold with one quantity at 1, or none, and all others at 0."""
+    return all(
+        sum(int(n) * counts[k] for k, n in zip(row.classes, row.amounts, strict=True))
+        + row.extra.get(chosen, 0)
+        >= row.least
+        for row in rows
+    )
+
+
+def _keys(question: Question) -> list[str]:
+    """Return the key of the first workload of each class."""
+    assert isinstance(question.rules, KueueRules)
+    return [one.key for one in question.rules.first]
+
+
+def most_held(gone: int, beside: int, room: int) -> Fraction:
+    """Return what a knapsack holds of one resource that has room for so much of the other."""
+    most = Fraction(0)
+    for pair in sorted(PAIRS, key=lambda p: -inf if not p[beside] else -p[gone] / p[beside]):
+        part = min(Fraction(1), Fraction(room, pair[beside])) if pair[beside] else Fraction(1)
+        most, room = most + part * pair[gone], room - int(part * pair[beside])
+        if part < 1:
+            break
+    return most
+
+
+@pytest.mark.parametrize("nominal", [*product([6, 8, 10], [6, 8, 10])])
+def test_rows_with_two_resources_in_one_of_which_a_queue_is_over(nominal: tuple[int, int]) -> None:
+    """They admit what the law does, and what they say of the other resource is a full knapsack."""
+    names, used = ("cpu", "gpu"), [sum(each) for each in zip(*PAIRS, strict=True)]
+    lent = [have - ours for have, ours in zip(used, nominal, strict=True)]
+    question = question_of(
+        dict(zip(names, nominal, strict=True)),
+        [dict(zip(names, pair, strict=True)) for pair in PAIRS],
+        dict(zip(names, lent, strict=True)),
+    )
+    found = question.rows(question.root)
+    rows = {name: row for name, row in found.items() if "over at" in name}
+    choices = {quantity for row in rows.values() for quantity in row.extra}
+    of_b = [f"{name} in flavor default over at queue/b" for name in names]
+    room = [have - ours - 1 for have, ours in zip(used, nominal, strict=True)]
+    for r, size in product(range(2), range(5)):
+        chosen = f"{of_b[r]}, last {size}" if size else of_b[r]
+        if chosen in choices:
+            assert rows[of_b[r]].extra[chosen] == room[r] + size
+            assert rows[of_b[1 - r]].extra[chosen] == int(most_held(1 - r, r, room[r] + size))
+    assert len(choices) == 2 + sum(len({pair[r] for pair in PAIRS if pair[r]}) for r in range(2))
+    order = [int(key.removeprefix("ns/w")) for key in _keys(question)]
+    for counts in product((0, 1), repeat=len(PAIRS)):
+        gone = [PAIRS[n] for n, count in zip(order, counts, strict=True) if count]
+        sums = [sum(each) for each in zip((0, 0), *gone, strict=True)]
+        legal = any(sums[r] - last[r] <= room[r] for last in gone for r in range(2))
+        admitted = any(admits(rows.values(), counts, chosen) for chosen in ("", *choices))
+        assert admitted == (legal or not gone), gone
 
 
 @pytest.mark.parametrize("nominal", [4, 5, 6, 7])
 def test_rows_with_the_size_of_the_last_victim(nominal: int) -> None:
     """Queue b holds 8, more than its ``nominal``; a wants back all that b borrows."""
-    lent = sum(HELD) - nominal
-    state = state_of(
-        queue("a", lent, "c", reclaim="Any"),
-        queue("b", nominal, "c"),
-        *(running(f"w{n}", "b", size) for n, size in enumerate(HELD)),
-        pending("a", lent),
-    )
-    planning = start(state, Given(PENDING))
-    assert isinstance(planning, Planning)
-    question = planning.claims(planning.set_objective(PROFILES["no-regret"]), ()).infeasible()
-    classes, root = question.rules.classes, question.root
-    size = [sum(planning.problem.workloads[k].usage.values()) for k in classes.first.tolist()]
+    question = question_of(nominal, HELD, sum(HELD) - nominal)
+    root = question.root
+    size = [HELD[int(name.removeprefix("ns/w"))] for name in _keys(question)]
     rows = [row for name, row in question.rows(root).items() if name.startswith(ROWS)]
     last = sorted({name for row in rows for name in row.extra})
     assert len(rows) == 2 + len({*HELD})
@@ -35,13 +107,4 @@ def test_rows_with_the_size_of_the_last_victim(nominal: int) -> None:
         gone = [one for one, count in zip(size, counts, strict=True) for _ in range(count)]
         # All but the last, which had best be the largest, leave the queue over its quota.
         legal = sum(HELD) - (sum(gone) - max(gone, default=0)) > nominal
-        admitted = any(
-            all(
-                sum(int(n) * counts[k] for k, n in zip(row.classes, row.amounts, strict=True))
-                + row.extra.get(chosen, 0)
-                >= row.least
-                for row in rows
-            )
-            for chosen in ("", *last)
-        )
-        assert admitted == legal, gone
+        assert any(admits(rows, counts, chosen) for chosen in ("", *last)) == legal, gone

@@ -89,8 +89,19 @@ class Effort(Struct, frozen=True):
 
 ASKED: Final = 200
 
-UNROUNDED: Final = 300
-"""Steps after which a tree is begun anew, with rounded sums of its rows."""
+TRIED: Final = 250
+"""Steps after which a tree is begun anew in another way: most that are ever finished are short."""
+
+
+class Way(NamedTuple):
+    """How a tree is grown: ``wide`` tries more splits, ``rounds`` begins with rounded sums."""
+
+    wide: bool = False
+    rounds: bool = False
+
+
+WAYS: Final = Way(), Way(wide=True), Way(rounds=True), Way(wide=True, rounds=True)
+"""The ways of a tree, one after the other: where one is lost in the dark another is soon home."""
 
 PATIENCE: Final = 2
 """How often rounded sums may hardly make the measure dearer one after the other."""
@@ -176,15 +187,17 @@ def grow(
         quick = _Growth(question, deadline, brief, before, (), earlier, some=SOME).run()
         if quick.steps is not None or quick.better is not None:
             return quick
-    rounds = effort.steps > UNROUNDED and any(one.name == BETTER for one in question.bounds)
-    if rounds:
-        brief = replace(effort, steps=UNROUNDED)
-        grown = _Growth(question, deadline, brief, before, before.narrowed, earlier).run()
+    ways = [*WAYS]
+    if effort.steps <= TRIED or not any(one.name == BETTER for one in question.bounds):
+        ways = ways[:1]
+    for way in ways:
+        steps = effort.steps if way is ways[-1] else TRIED
+        some = replace(effort, steps=steps)
+        grown = _Growth(question, deadline, some, before, before.narrowed, earlier, way).run()
         if grown.steps is not None or grown.better is not None:
-            return grown
+            break
         earlier = None
-    given = question, deadline, effort, before, before.narrowed, earlier
-    return _Growth(*given, rounds=rounds).run()
+    return grown
 
 
 @dataclass
@@ -195,9 +208,9 @@ class _Growth:
     before: Before
     known: Sequence[Mapping[str, int]]
     earlier: EarlierTree | None
+    way: Way = WAYS[0]
     some: int = FEW
     guide: str = BETTER
-    rounds: bool = False
     steps: list[Step] = field(default_factory=list)
     begun: bool = False
     part: Entries | None = None
@@ -349,7 +362,7 @@ class _Growth:
             # The class that completes the dearest cover is the one to split.
             doubtful = None if self.cover is None else self.cover.last
             return self._by_one_row(box) or splits(self.question, box, None, doubtful)[0]
-        proposed = splits(self.question, box, found)
+        proposed = splits(self.question, box, found, wide=self.way.wide)
         return proposed[0] if len(proposed) == 1 else self._strongest(box, proposed, found.least)
 
     def _by_program(self, look: BoxRows, found: Suggestion) -> ByRows | Narrowing | None:
@@ -452,7 +465,7 @@ class _Growth:
     def _rounded_root(self, box: Box) -> Box:
         """Add rounded sums to the rows of the root box, as long as they make the measure dearer."""
         least, waited = -1.0, 0
-        while self.rounds and waited <= PATIENCE:
+        while self.way.rounds and waited <= PATIENCE:
             look = BoxRows(self.question, box, self.part)
             found = self._suggest(look, BETTER)
             if found is None or found.missed > FRACTION:

@@ -16,7 +16,10 @@ from planner.scheduler import scheduler_of
 from planner.solver.proving.program import FRACTION, Suggestion
 
 CHOICE: Final = 4
-"""The most splits of either kind of groups, and the most splits of single classes, proposed."""
+"""The most splits of whole quantities, of either kind of groups, and of single classes proposed."""
+
+WIDE: Final = 8
+"""The most of each where many are proposed."""
 
 MANY: Final = 20
 """Amounts that a row has at most to tell groups apart by it: a bound on lost work has one for
@@ -27,13 +30,19 @@ ByCase = tuple[CaseSplit | None, IntArray | None]
 
 
 def splits(  # noqa: PLR0911 - a kind of split each
-    question: Question, box: Box, found: Suggestion | None, known: int | None = None
+    question: Question,
+    box: Box,
+    found: Suggestion | None,
+    known: int | None = None,
+    *,
+    wide: bool = False,
 ) -> Sequence[Split]:
     """Return splits of a box that is not closed, the most promising first.
 
     ``found`` is what a linear program suggests, if one was asked; ``known`` a class to split where
-    none was. Cases come first, as they make laws linear; then groups of classes that are worth the
-    same, or have the same usage in the same queue, and single classes.
+    none was. Cases come first, as they make laws linear; then whole quantities, groups of classes
+    that are worth the same, or have the same usage in the same queue, and single classes. Where
+    ``wide`` is set, more are returned, and what case makes a law linear is one of them.
     """
     if question.answer and "before" not in box.sums:
         return [CaseSplit(split="first")]
@@ -42,7 +51,7 @@ def splits(  # noqa: PLR0911 - a kind of split each
         return [nobody]
     rules = question.rules
     by_case, doubtful = scheduler_of(rules).planning.cases(rules, box, found)
-    if by_case is not None:
+    if by_case is not None and not (wide and by_case.split in {"below", "over", "dominant"}):
         return [by_case]
     if found is None:
         k = int((box.least < box.most).argmax()) if known is None else known
@@ -53,15 +62,15 @@ def splits(  # noqa: PLR0911 - a kind of split each
     first = first or _too_many_touched(question, box, found)
     if first is not None:
         return [first]
-    kinds = _worth(question, box, found), rules.shape
-    groups = (split for kind in kinds for split in _groups(kind, box, point))
-    by_count: dict[Split, None] = dict.fromkeys(
-        (*_quantities(question, found), *groups, *_classes(box, point))
-    )
+    choice, kinds = WIDE if wide else CHOICE, (_worth(question, box, found), rules.shape)
+    groups = (split for kind in kinds for split in _groups(kind, box, point, choice))
+    classes = _classes(box, point, choice)
+    quantities = _quantities(question, found, choice)
+    proposed: dict[Split, None] = dict.fromkeys((*quantities, *groups, *classes))
     if by_case is not None:
-        by_count[by_case] = None
-    if by_count:
-        return [*by_count]
+        proposed[by_case] = None
+    if proposed:
+        return [*proposed]
     # The point takes a fraction of no class.
     free = np.flatnonzero(box.least < box.most)
     taken = free[point[free] > box.least[free] + 0.5]
@@ -159,33 +168,33 @@ def _worth(question: Question, box: Box, found: Suggestion) -> IntArray:
     return numbers
 
 
-def _quantities(question: Question, found: Suggestion) -> Iterator[WholeSplit]:
+def _quantities(question: Question, found: Suggestion, choice: int) -> Iterator[WholeSplit]:
     """Yield splits of whole quantities of which a point takes a fraction."""
     names = sorted(found.quantities.keys() & question.rules.whole)
     away = np.array([abs(found.quantities[name] - round(found.quantities[name])) for name in names])
-    for one in _most_doubtful(away):
+    for one in _most_doubtful(away, choice):
         yield WholeSplit(whole=names[one], most=int(np.floor(found.quantities[names[one]])))
 
 
-def _groups(kind: IntArray, box: Box, point: FloatArray) -> Iterator[CountSplit]:
+def _groups(kind: IntArray, box: Box, point: FloatArray, choice: int) -> Iterator[CountSplit]:
     """Yield splits of classes of the same kind of which a point takes a fraction in all."""
     free = np.flatnonzero(box.least < box.most)
     sums, sizes = np.bincount(kind[free], weights=point[free]), np.bincount(kind[free])
     away = np.where(sizes > 1, np.abs(sums - np.round(sums)), 0.0)
-    for one in _most_doubtful(away):
+    for one in _most_doubtful(away, choice):
         classes = free[kind[free] == one].tolist()
         yield CountSplit(of=tuple(classes), most=int(np.floor(sums[one])))
 
 
-def _classes(box: Box, point: FloatArray) -> Iterator[CountSplit]:
+def _classes(box: Box, point: FloatArray, choice: int) -> Iterator[CountSplit]:
     """Yield splits of classes of which a point takes a fraction."""
     free = np.flatnonzero(box.least < box.most)
-    for one in _most_doubtful(np.abs(point[free] - np.round(point[free]))):
+    for one in _most_doubtful(np.abs(point[free] - np.round(point[free])), choice):
         k = int(free[one])
         yield CountSplit(of=(k,), most=int(np.floor(point[k])))
 
 
-def _most_doubtful(away: FloatArray) -> list[int]:
+def _most_doubtful(away: FloatArray, choice: int) -> list[int]:
     """Return the few places where numbers are farthest from whole ones, by how far they are."""
-    order = np.argsort(-away, kind="stable")[:CHOICE]
+    order = np.argsort(-away, kind="stable")[:choice]
     return [one for one in order.tolist() if away[one] > FRACTION]
