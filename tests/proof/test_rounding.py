@@ -11,7 +11,7 @@ from planner.plan.proof import CountSplit, Rounding
 from planner.proof.box import Box, Row, rounded_sum
 from planner.proof.question import ROUNDED, Question
 from planner.solver.deadline import Deadline
-from planner.solver.proving.grow import Before, Effort, _Growth
+from planner.solver.proving.grow import Before, Effort, Way, _Growth
 from tests.conftest import TEST_ALL
 from tests.proof.recheck import faults
 from tests.proof.test_referee import judged, questions
@@ -128,7 +128,7 @@ def test_trees_of_small_states_with_rounded_sums() -> None:
     for question, has_sets in (one for seed in range(SEEDS) for one in asked(seed)):
         effort = Effort(steps=300, entries=10**6)
         given = question, Deadline(), effort, Before(), (), None
-        grown = _Growth(*given, some=0, rounds=True).run()
+        grown = _Growth(*given, Way(rounds=True), some=0).run()
         assert not (has_sets and grown.steps is not None)
         if grown.steps is not None:
             question.check(grown.steps)
