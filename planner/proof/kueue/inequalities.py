@@ -122,10 +122,10 @@ def nominal_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
 def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, Row]]:
     """KQ-07, FS-06: yield what victims below a node off the path hold at most.
 
-    ``most`` bounds the victims of each class: (K,). With several fr one is chosen in which the node
-    is over until its last victim goes, and what that victim holds of it: a quantity for each such
-    choice is 1, and those of all others are 0. Of any fr the victims then hold at most as much as
-    they can where they hold no more of the chosen one than there is room for.
+    ``most`` bounds the victims of each class: (K,). With several fr there is a quantity for each, 1
+    for one in which the node is over until its last victim goes, and 0 for all others. Of any fr
+    the victims then hold at most as much as they can where they hold no more of that one than there
+    is room for.
     """
     watched = frame.watched[node]
     if len(watched) == 1:
@@ -137,14 +137,11 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
     }
     if any(each.says_nothing for each in counted.values()):
         return
-    choices = {name: {name: 0, **each.lasts(f"{name}, ")} for name, each in counted.items()}
-    every = [quantity for each in choices.values() for quantity in each]
-    frame.choose(every)
+    frame.choose(counted.keys())
     for name, each in counted.items():
-        reach = [bound for other in counted.values() for bound in each.most_beside(other)]
-        yield name, Row(each.classes, -each.held, 0, dict(zip(every, reach, strict=True)))
-        yield from each.present(choices[name])
-    yield f"one over at {frame.name(node)}", Row(_NOBODY, _NOBODY, -1, dict.fromkeys(every, -1))
+        reach = {over: each.most_beside(other) for over, other in counted.items()}
+        yield name, Row(each.classes, -each.held, 0, reach)
+    yield f"one over at {frame.name(node)}", Row(_NOBODY, _NOBODY, -1, dict.fromkeys(counted, -1))
 
 
 SIZES: Final = 40
@@ -156,8 +153,7 @@ class Counted(NamedTuple):
 
     ``classes`` are theirs, ``held`` is what one member of each holds, ``most`` how many there are;
     ``of_all`` is what everybody holds: (K,). While the node stays over, all victims but the last
-    hold at most the ``room``. ``sizes`` are what the last one may hold, if that is told apart: else
-    the room includes the largest, which permits the most, whichever victim is the last.
+    hold at most the ``room``, and that one holds one of the ``sizes``, or nothing.
     """
 
     classes: IntArray
@@ -177,8 +173,6 @@ class Counted(NamedTuple):
         of_all[classes] = frame.held(fr)[classes] // unit
         held, room = of_all[classes], room // unit
         sizes = sorted({*held[(most[classes] > 0) & (held > 0)].tolist()})
-        if len(sizes) > SIZES:
-            room, sizes = room + sizes[-1], []
         return cls(classes, held, most[classes], of_all, room, sizes)
 
     @property
@@ -187,48 +181,38 @@ class Counted(NamedTuple):
         return sum_of_products(self.held, self.most)
 
     @property
+    def possible(self) -> int:
+        """What the victims hold at most: the largest last one permits the most."""
+        return self.room + max(self.sizes, default=0)
+
+    @property
     def says_nothing(self) -> bool:
         """Whether the node stays over whoever the victims are."""
-        return self.in_all <= self.room + max(self.sizes, default=0)
+        return self.in_all <= self.possible
 
-    def lasts(self, before: str, after: str = "") -> dict[str, int]:
-        """Return what the last victim may hold, by the names of quantities."""
-        return {f"{before}last {size}{after}": size for size in self.sizes}
+    def most_beside(self, other: Counted) -> int:
+        """Return a bound on what victims hold of this that hold no more of another than possible.
 
-    def present(self, lasts: Mapping[str, int]) -> Iterator[tuple[str, Row]]:
-        """Yield the rows that the last victim holds so much only if some victim does."""
-        for name, size in lasts.items():
-            these = self.classes[self.held == size]
-            if size:
-                yield name, Row(these, np.ones_like(these), 0, {name: -1})
+        With p and q the amounts that some class holds of this and of the other,
 
-    def most_beside(self, other: Counted) -> list[int]:
-        """Return bounds on what victims hold of this for which there is room in another.
-
-        The first is for a last victim who holds nothing of the other, then one for each size. With
-        p and q the amounts that some class holds of this and of the other,
-
-            q * sum(held * x) <= p * room + sum(max(0, q * held - p * beside) * most),
+            q * sum(held * x) <= p * possible + sum(max(0, q * held - p * beside) * most),
 
         whichever class that is. The bound is best for the class that no longer fits whole into a
         knapsack which is filled with those that hold most of this for what they hold of the other.
         """
-        rooms = [other.room + size for size in (0, *other.sizes)]
         if other is self:
-            return rooms
-        held, beside, in_all = self.held, other.of_all[self.classes], self.in_all
+            return self.possible
+        held, beside = self.held, other.of_all[self.classes]
         worth = np.divide(held, beside, out=np.full(held.size, inf), where=beside > 0)
         order = np.argsort(-worth, kind="stable")
         filled = (beside[order].astype(float) * self.most[order]).cumsum()
-        ends = filled.searchsorted(np.array(rooms, dtype=float)).tolist()
-        bounds = []
-        for room, end in zip(rooms, ends, strict=True):
-            p, q = (int(of[order[end]]) if end < order.size else 0 for of in (held, beside))
-            reach = q * int(held.max(initial=0)) + p * int(beside.max(initial=0))
-            gained = np.maximum(0, q * exact(held, reach) - p * exact(beside, reach))
-            least = (p * room + sum_of_products(gained, self.most)) // q if q else in_all
-            bounds.append(min(in_all, least))
-        return bounds
+        end = int(filled.searchsorted(float(other.possible)))
+        p, q = (int(of[order[end]]) if end < order.size else 0 for of in (held, beside))
+        if not q:
+            return self.in_all
+        reach = q * int(held.max()) + p * int(beside.max())
+        gained = np.maximum(0, q * exact(held, reach) - p * exact(beside, reach))
+        return min(self.in_all, (p * other.possible + sum_of_products(gained, self.most)) // q)
 
 
 def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tuple[str, Row]]:
@@ -245,13 +229,19 @@ def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tup
     counted, what = Counted.of(frame, node, fr, most), f"{frame.tree.frs[fr]} of {frame.name(node)}"
     if counted.says_nothing:
         return
-    last = counted.lasts("", f" {what}")
+    classes, held = counted.classes, counted.held
+    # One size for all of them keeps fewer quantities.
+    if len(counted.sizes) > SIZES:
+        yield f"excess {what}", Row(classes, -held, -counted.possible)
+        return
+    last = {f"last {size} {what}": size for size in counted.sizes}
     frame.choose(last)
-    yield f"excess {what}", Row(counted.classes, -counted.held, -counted.room, last)
+    yield f"excess {what}", Row(classes, -held, -counted.room, last)
     # At most one, not one: the last victim may hold nothing of this, and then all of them count.
-    if last:
-        yield f"one last {what}", Row(_NOBODY, _NOBODY, -1, dict.fromkeys(last, -1))
-    yield from counted.present(last)
+    yield f"one last {what}", Row(_NOBODY, _NOBODY, -1, dict.fromkeys(last, -1))
+    for name, size in last.items():
+        these = classes[held == size]
+        yield name, Row(these, np.ones_like(these), 0, {name: -1})
 
 
 def unit_of(held: IntArray) -> int:

@@ -89,7 +89,7 @@ class Effort(Struct, frozen=True):
 
 ASKED: Final = 200
 
-TRIED: Final = 250
+TRIED: Final = 300
 """Steps after which a tree is begun anew in another way: most that are ever finished are short."""
 
 
@@ -100,7 +100,7 @@ class Way(NamedTuple):
     rounds: bool = False
 
 
-WAYS: Final = Way(), Way(wide=True), Way(rounds=True), Way(wide=True, rounds=True)
+WAYS: Final = Way(), Way(rounds=True), Way(wide=True), Way(wide=True, rounds=True)
 """The ways of a tree, one after the other: where one is lost in the dark another is soon home."""
 
 PATIENCE: Final = 2
