@@ -190,6 +190,7 @@ def grow(
     ways = [*WAYS]
     if effort.steps <= TRIED or not any(one.name == BETTER for one in question.bounds):
         ways = ways[:1]
+    grown = Grown()
     for way in ways:
         steps = effort.steps if way is ways[-1] else TRIED
         some = replace(effort, steps=steps)

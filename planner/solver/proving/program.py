@@ -358,7 +358,8 @@ class _Program:
         """The least and the most of each column."""
         box, further = self.look.box, self.ends / self.scale[:, None]
         least, most = (
-            np.bincount(self.kinds, of[self.open], self.merged) for of in (box.least, box.most)
+            np.bincount(self.kinds, of[self.open], self.merged).astype(float)
+            for of in (box.least, box.most)
         )
         return np.append(least, further[:, 0]), np.append(most, further[:, 1])
 
