@@ -166,9 +166,11 @@ class Counted(NamedTuple):
     @classmethod
     def of(cls, frame: Frame, node: int, fr: int, most: IntArray) -> Counted:
         """Return what counts of a fr at a node, with at most ``most`` victims of each class."""
-        room = room_in(frame, node, fr)
+        room = frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
         classes = frame.counting(node, fr, room)
-        unit = unit_of(frame.held(fr)[classes])
+        # Whatever several victims hold together is a multiple of their common divisor: a bound is
+        # as good in whole units, and in a linear program far better.
+        unit = max(1, int(np.gcd.reduce(frame.held(fr)[classes])))
         of_all = np.zeros_like(most)
         of_all[classes] = frame.held(fr)[classes] // unit
         held, room = of_all[classes], room // unit
@@ -242,20 +244,6 @@ def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tup
     for name, size in last.items():
         these = classes[held == size]
         yield name, Row(these, np.ones_like(these), 0, {name: -1})
-
-
-def unit_of(held: IntArray) -> int:
-    """Return the common divisor of amounts, 1 if all are zero.
-
-    Whatever several victims hold together is a multiple of it: a bound is as good in whole units,
-    and in a linear program far better.
-    """
-    return max(1, int(np.gcd.reduce(held)))
-
-
-def room_in(frame: Frame, node: int, fr: int) -> int:
-    """Return how much may be freed at a node so that it stays over its quota."""
-    return frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
 
 
 ROUNDING: Final = 2**48

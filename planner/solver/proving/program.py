@@ -274,11 +274,6 @@ ITERATIONS: Final = 20
 each row, but among amounts from one to 2^60 GLOP may go round in circles for ever."""
 
 
-def is_of(name: str, measure: str) -> bool:
-    """Say whether a row, by its name, bounds a measure, or one of those it is the largest of."""
-    return name == measure or name.startswith(f"{measure} of ")
-
-
 def suggest(look: BoxRows, guide: str, seconds: float | None = None) -> Suggestion | None:
     """Suggest by a program that misses rows as little as possible.
 
@@ -334,7 +329,9 @@ class _Program:
         self.row_of, self.columns = place[row[order]], columns[order]
         self.values: FloatArray = values[order] / unit[row[order]]
         self._merge()
-        ours = [n for n, name in enumerate(self.rows) if is_of(name, guide)]
+        # The row of the measure, or those of all that it is the largest of.
+        of_guide = (f"{name} of ".startswith(f"{guide} of ") for name in self.rows)
+        ours = [n for n, mine in enumerate(of_guide) if mine]
         self.guides = np.array(ours, dtype=np.int64)
         # What the measure may be at most, in the unit of each of its rows.
         self.most: FloatArray = -look.least[numbers[self.guides]] / self.units[self.guides]
