@@ -261,41 +261,49 @@ def rounded_sum(
     step: Rounding,
     box: Box,
     ranges: Mapping[str, tuple[int, int]],
+    whole: Collection[str] = (),
 ) -> Row:
     """Return a row that all sets of a box satisfy that satisfy some rows: their sum, rounded.
 
     Let t be the victims of each class beyond its least number, or, of ``step.down``, those that are
     missing from its most; y what each further quantity is away from the end at which it gives the
-    sum least, those of ``step.out`` being taken at the other end; s what each row with a negative
-    multiplier m has to spare. All of these are at least 0, c is, too, and the rows say
+    sum least, or, of ``step.out``, most; s what each row with a negative multiplier m has to spare.
+    All of these are at least 0, and the rows say
 
         sum(a * t) + sum(c * y) + sum(-m * s) >= b  with b = by * q + r and 0 < r < by.
 
-    Of each a the multiples of by go into a whole number z, and the rest, too, where it is more
-    than r: rounded up, so that the left side only grows. The other rests, y and s are an amount
-    e >= 0, and by * z + e >= b. Then r * z + e >= r * (q + 1), mixed-integer rounding: where z > q
-    by z alone, and else as e >= b - by * z = by * (q - z) + r >= r * (q - z) + r.
+    For y that need not be whole, 0 takes the place of a c below 0. The t and the ``whole`` y are
+    whole: of each a and c of theirs the multiples of by go into a whole number z, and the rest,
+    too, where it is more than r: rounded up, so that the left side only grows. The other rests, y
+    and s are an amount e >= 0, and by * z + e >= b. Then r * z + e >= r * (q + 1), mixed-integer
+    rounding: where z > q by z alone, and else as e >= b - by * z = by * (q - z) + r >=
+    r * (q - z) + r.
 
     Raises ``ValueError`` if it divides b: there is nothing to round.
     """
     added, by = add_up(rows, box, ranges), step.by
-    falling = np.isin(added.classes, np.array(step.down, dtype=np.int64))
-    sign = np.where(falling, -1, 1).astype(object)
-    ends = np.where(falling, box.most[added.classes], box.least[added.classes])
-    base, amounts = ends.astype(object), added.amounts.astype(object) * sign
-    kept = {name: c for name, c in added.extra.items() if name not in step.out}
-    needed = added.needed - sum(c * added.ends[n] for n, c in added.extra.items() if n in step.out)
-    # The end at which a quantity gives least is not the one that the sign of c picks in a sum.
-    further = sum(c * ranges[name][c < 0] for name, c in kept.items())
-    whole, rest = divmod(needed - int((amounts * sign * base).sum()) - further, by)
+    of, names = added.classes, [*added.extra]
+    given = np.array([*added.amounts.tolist(), *added.extra.values()], dtype=object)
+    ends = [*zip(box.least[of].tolist(), box.most[of].tolist(), strict=True)]
+    ends += [ranges[name] for name in names]
+    falling = np.isin(of, np.array(step.down, dtype=np.int64)).tolist()
+    falling += [(c < 0) != (name in step.out) for name, c in added.extra.items()]
+    base = np.array([end[down] for end, down in zip(ends, falling, strict=True)], dtype=object)
+    sign = np.where(falling, -1, 1)
+    above, rest = divmod(added.needed - int((given * base).sum()), by)
     if not rest:
         raise ValueError("there is nothing to round")
-    each = (amounts // by * rest + np.minimum(amounts % by, rest)) * sign
-    needed = rest * (whole + 1) + int((each * base).sum()) + further
+    amounts = given * sign
+    are_whole = [True] * of.size + [name in whole for name in names]
+    rounded = amounts // by * rest + np.minimum(amounts % by, rest)
+    each = np.where(are_whole, rounded, np.maximum(amounts, 0)) * sign
+    needed = rest * (above + 1) + int((each * base).sum())
     spared = [(row, -m) for row, m in rows if m < 0]
-    total = add_up([(Row(added.classes, each, needed, kept), 1), *spared], box, ranges)
-    amounts = exact(total.amounts, _largest(total.amounts))
-    return Row(total.classes, amounts, total.needed, total.extra).rounded()
+    kept = {name: c for name, c in zip(names, each[of.size :].tolist(), strict=True) if c}
+    total = add_up([(Row(of, each[: of.size], needed, kept), 1), *spared], box, ranges)
+    return Row(
+        total.classes, exact(total.amounts, _largest(total.amounts)), total.needed, total.extra
+    ).rounded()
 
 
 def sum_of_products(amounts: Numbers, counts: IntArray) -> int:

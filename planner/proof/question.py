@@ -269,6 +269,11 @@ class Question:
         self._anywhere(box)  # its rows say which are counted
         return self._measures(self._need(box)).touched
 
+    def whole(self, box: Box) -> Collection[str]:
+        """Return the further quantities that are whole in every set in question."""
+        # A queue is touched or not, whatever the rows would allow between.
+        return {*self.rules.whole, *chain.from_iterable(self.touched(box).values())}
+
     def refusal(self, box: Box) -> str:
         """Say why no set of a box is in question, if a law or a bound refuses them all."""
         if box.is_empty:
@@ -363,9 +368,7 @@ class Question:
             raise ValueError(f"nothing is {step.most}")
         if isinstance(step, WholeSplit):
             named = any(step.whole in row.extra for row in self.rows(box).values())
-            # A queue is touched or not, whatever the rows would allow between.
-            whole = {*self.rules.whole, *chain.from_iterable(self.touched(box).values())}
-            if not named or step.whole not in whole:
+            if not named or step.whole not in self.whole(box):
                 raise ValueError(f"{step.whole} is no quantity that is whole")
             return box.halves(step.whole, box.least[:0], {step.whole: 1}, step.most)
         if not step.of or not all(0 <= k < box.most.size for k in step.of):
@@ -399,7 +402,7 @@ class Question:
         if not all(0 <= k < box.most.size for k in step.down):
             raise ValueError(f"there are no such classes: {step.down}")
         pairs = self._named(box, step.round, negative=True)
-        row = rounded_sum(pairs, step, box, self.ranges(box))
+        row = rounded_sum(pairs, step, box, self.ranges(box), self.whole(box))
         return replace(box, sums={**box.sums, step.row: row})
 
     def _by_first_difference(self, box: Box) -> Iterator[Box]:

@@ -138,8 +138,18 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
     if any(each.says_nothing for each in counted.values()):
         return
     frame.choose(counted.keys())
-    for name, each in counted.items():
+    for fr, (name, each) in zip(watched, counted.items(), strict=True):
         reach = {over: each.most_beside(other) for over, other in counted.items()}
+        what = f"{frame.tree.frs[fr]} of {frame.name(node)}"
+        if len(each.sizes) <= SIZES:
+            last = {f"last {size} {what}": size for size in each.sizes}
+            frame.choose(last)
+            reach[name] = each.room
+            yield f"one last {what}", Row(_NOBODY, _NOBODY, 0, {name: 1, **dict.fromkeys(last, -1)})
+            for one, size in last.items():
+                these = each.classes[each.held == size]
+                yield one, Row(these, np.ones_like(these), 0, {one: -1})
+            reach.update(last)
         yield name, Row(each.classes, -each.held, 0, reach)
     yield f"one over at {frame.name(node)}", Row(_NOBODY, _NOBODY, -1, dict.fromkeys(counted, -1))
 

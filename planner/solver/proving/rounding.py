@@ -67,7 +67,7 @@ def roundings(look: BoxRows, found: Suggestion) -> list[Rounding]:
         step = _counted(look, multipliers, by, point, scale)
         pairs = [(look.row(name), m) for name, m in multipliers.items()]
         try:
-            row = rounded_sum(pairs, step, look.box, look.ranges)
+            row = rounded_sum(pairs, step, look.box, look.ranges, look.whole)
         except ValueError:  # there is nothing to round
             continue
         direction = np.zeros(point.size)
@@ -120,6 +120,8 @@ def _sums(
 ) -> Iterator[tuple[Mapping[str, int], int]]:
     """Yield sums of rows, by their multipliers, and what each is to be divided by."""
     classes, box = look.box.least.size, look.box
+    whole = [True] * classes + [name in look.whole for name in look.quantities]
+    sizes = np.append(np.ones(classes), scale)
     matrix = np.zeros((len(look.names), point.size))
     matrix[look.row_of, look.classes] = look.amounts
     further = classes + look.extra_quantity
@@ -132,12 +134,13 @@ def _sums(
     weights = np.linalg.pinv(matrix[np.ix_(tight, inside)] / units[tight, None])
     weights[np.abs(weights) < _NOISE * np.abs(weights).max(initial=0.0)] = 0.0
     names = [look.names[i] for i in tight.tolist()]
-    for k, mine in zip(inside.tolist(), weights / units[tight], strict=True):
+    for k, mine in zip(inside.tolist(), weights * sizes[inside, None] / units[tight], strict=True):
         size = np.abs(mine[mine != 0.0])
-        if k < classes and abs(point[k] - round(point[k])) > FRACTION and size.size:
+        value = float(point[k] * sizes[k])
+        if whole[k] and abs(value - round(value)) > FRACTION and size.size:
             by = min(PRECISE / float(size.min()), LARGEST / max(1.0, float(size.max())))
-            whole = {name: round(one * by) for name, one in zip(names, mine, strict=True)}
-            yield {name: m for name, m in whole.items() if m}, round(by)
+            these = {name: round(one * by) for name, one in zip(names, mine, strict=True)}
+            yield {name: m for name, m in these.items() if m}, round(by)
     for i in look.binding:
         amounts = np.unique(np.abs(look.entries(i)[1]))
         few = amounts if amounts.size <= MANY else amounts[:0]
