@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.plan.proof import ByLaws, ByRows, Narrowing, Split, Step
+from planner.plan.proof import ByLaws, ByRows, Narrowing, Rounding, Split, Step
 from planner.proof.box import Box, add_up, narrowed
 from planner.proof.claims import BETTER
 from planner.proof.question import MOST_HELD, Question, room_of
@@ -100,7 +100,7 @@ class Way(NamedTuple):
     rounds: bool = False
 
 
-WAYS: Final = Way(), Way(rounds=True), Way(wide=True), Way(wide=True, rounds=True)
+WAYS: Final = Way(rounds=True), Way(), Way(wide=True), Way(wide=True, rounds=True)
 """The ways of a tree, one after the other: where one is lost in the dark another is soon home."""
 
 PATIENCE: Final = 2
@@ -189,7 +189,7 @@ def grow(
             return quick
     ways = [*WAYS]
     if effort.steps <= TRIED or not any(one.name == BETTER for one in question.bounds):
-        ways = ways[:1]
+        ways = [Way()]
     grown = Grown()
     for way in ways:
         steps = effort.steps if way is ways[-1] else TRIED
@@ -465,20 +465,31 @@ class _Growth:
 
     def _rounded_root(self, box: Box) -> Box:
         """Add rounded sums to the rows of the root box, as long as they make the measure dearer."""
-        least, waited = -1.0, 0
-        while self.way.rounds and waited <= PATIENCE:
+        least, waited, steps, wider = -1.0, 0, list[Rounding](), box
+        found = None
+        while self.way.rounds:
             look = BoxRows(self.question, box, self.part)
             found = self._suggest(look, BETTER)
             if found is None or found.missed > FRACTION:
                 break
-            new = roundings(look, found)
-            if not new:
-                break
             waited = 0 if found.least > DEARER * least else waited + 1
             least = max(least, found.least)
+            new = roundings(look, found) if waited <= PATIENCE else []
+            if not new:
+                break
             for step in new:
                 (box,) = self.question.parts(box, step)
-            self.steps += new
+            steps += new
+        # What the last program does not lean on would only make all that follow larger.
+        used = set() if found is None else {s.row for s in steps if _tight(look, found, s.row)}
+        for step in reversed(steps):
+            if step.row in used:
+                used.update(step.round)
+        box = wider
+        for step in steps:
+            if step.row in used:
+                self.steps.append(step)
+                (box,) = self.question.parts(box, step)
         common, own = binding_rows(self.question, box).common, box.sums
         self.part = Entries.of(common, box.most).within(own) if own else self.part
         return box
@@ -488,6 +499,15 @@ class _Growth:
         self.steps.append(narrowing)
         (part,) = self.question.parts(box, narrowing)
         return part
+
+
+def _tight(look: BoxRows, found: Suggestion, name: str) -> bool:
+    row = look.layers.find(name)
+    if row is None:
+        return False
+    reached = float(row.amounts.astype(float) @ found.point[row.classes])
+    reached += sum(c * found.quantities.get(q, 0.0) for q, c in row.extra.items())
+    return reached - row.least < FRACTION * max(1.0, row.largest)
 
 
 def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, Cover | None]:
