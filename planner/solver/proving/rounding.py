@@ -15,8 +15,9 @@ import numpy as np
 
 from planner.plan.proof import Rounding
 from planner.problem.array import FloatArray
-from planner.proof.box import rounded_sum
+from planner.proof.box import Row, rounded_sum
 from planner.proof.question import MOST_ROUNDED, ROUNDED
+from planner.quota.classes import IntArray
 from planner.solver.proving.program import FRACTION, BoxRows, Suggestion
 from planner.solver.proving.split import MANY
 
@@ -47,6 +48,9 @@ PRECISE: Final = 2.0**40
 LARGEST: Final = 2.0**60
 """The largest multiplier and divisor."""
 
+RESTS: Final = 1e-3
+"""The part of a divisor that must be left, and be missing: doubles would not tell it from none."""
+
 _NOISE: Final = 1e-9
 """What a multiplier may be beside the largest to be an error of doubles."""
 
@@ -56,30 +60,24 @@ def roundings(look: BoxRows, found: Suggestion) -> list[Rounding]:
     numbers = len(look.names) * (look.box.least.size + len(look.quantities))
     if len(look.binding) > MOST_ROWS or numbers > MOST_NUMBERS:
         return []
-    values = np.array([found.quantities.get(name, 0.0) for name in look.quantities])
-    scale: FloatArray = np.maximum(1.0, np.abs(look.extra_ends).max(axis=1, initial=1.0))
-    point = np.concatenate([found.point, values / scale])
+    columns = _Columns(look, found)
     known = len(look.box.sums)
     # Nor does the checker add any number of rows over many classes.
     room = min(MOST_NEW, min(MOST_SUMS, MOST_ROUNDED // look.box.least.size) - known)
     beyond: list[tuple[float, Rounding, FloatArray]] = []
-    for multipliers, by in _sums(look, point, scale):
-        step = _counted(look, multipliers, by, point, scale)
+    for multipliers, by in columns.sums():
+        step = columns.counted(multipliers, by)
         pairs = [(look.row(name), m) for name, m in multipliers.items()]
         try:
             row = rounded_sum(pairs, step, look.box, look.ranges, look.whole)
         except ValueError:  # there is nothing to round
             continue
-        direction = np.zeros(point.size)
-        direction[row.classes] = row.amounts.astype(float)
-        for name, amount in row.extra.items():
-            number = look.quantities.index(name)
-            direction[found.point.size + number] = amount * scale[number]
+        direction = columns.direction(row)
         sizes = np.abs(direction[direction != 0.0])
         if not sizes.size or sizes.min() < SPAN * sizes.max():
             continue
         length = float(np.linalg.norm(direction))
-        distance = (float(row.least) - float(direction @ point)) / length
+        distance = (float(row.least) - float(direction @ columns.point)) / length
         if distance > BROKEN:
             beyond.append((distance, step, direction / length))
     chosen: list[Rounding] = []
@@ -92,57 +90,99 @@ def roundings(look: BoxRows, found: Suggestion) -> list[Rounding]:
     return chosen
 
 
-def _counted(
-    look: BoxRows, multipliers: Mapping[str, int], by: int, point: FloatArray, scale: FloatArray
-) -> Rounding:
-    """Return the rounding of a sum in which all is counted from the end that is nearer."""
-    box, classes = look.box, look.box.least.size
-    extra: dict[str, int] = {}
-    for name, multiplier in multipliers.items():
-        for quantity, amount in look.row(name).extra.items():
-            extra[quantity] = extra.get(quantity, 0) + multiplier * amount
-    ends = look.extra_ends / scale[:, None]
-    low = 2 * point[classes:] < ends.sum(axis=1)
-    at_least = dict(zip(look.quantities, low.tolist(), strict=True))
-    down = (2 * point[:classes] > box.least + box.most) & (box.least < box.most)
-    return Rounding(
-        row=f"{ROUNDED}0",
-        round=dict(multipliers),
-        by=by,
-        down=tuple(np.flatnonzero(down).tolist()),
-        # A quantity that takes from the sum gives it most at its least.
-        out=tuple(name for name, c in extra.items() if c and (c < 0) == at_least[name]),
-    )
+class _Columns:
+    """The rows of a box as a matrix in doubles; its columns are classes, then further quantities.
 
+    Quantities that need not be whole are divided by the largest that they can be. ``base`` is the
+    end of each column that is nearer to the ``point``, ``sign`` is -1 where that is its most.
+    """
 
-def _sums(
-    look: BoxRows, point: FloatArray, scale: FloatArray
-) -> Iterator[tuple[Mapping[str, int], int]]:
-    """Yield sums of rows, by their multipliers, and what each is to be divided by."""
-    classes, box = look.box.least.size, look.box
-    whole = [True] * classes + [name in look.whole for name in look.quantities]
-    sizes = np.append(np.ones(classes), scale)
-    matrix = np.zeros((len(look.names), point.size))
-    matrix[look.row_of, look.classes] = look.amounts
-    further = classes + look.extra_quantity
-    matrix[look.extra_row, further] = look.extra_amount * scale[look.extra_quantity]
-    units: FloatArray = np.maximum(1.0, np.abs(matrix).max(axis=1, initial=1.0))
-    tight = np.flatnonzero(look.binds & ((matrix @ point - look.least) / units < FRACTION))
-    ends = look.extra_ends / scale[:, None]
-    least, most = np.append(box.least, ends[:, 0]), np.append(box.most, ends[:, 1])
-    inside = np.flatnonzero(np.minimum(point - least, most - point) > FRACTION)
-    weights = np.linalg.pinv(matrix[np.ix_(tight, inside)] / units[tight, None])
-    weights[np.abs(weights) < _NOISE * np.abs(weights).max(initial=0.0)] = 0.0
-    names = [look.names[i] for i in tight.tolist()]
-    for k, mine in zip(inside.tolist(), weights * sizes[inside, None] / units[tight], strict=True):
-        size = np.abs(mine[mine != 0.0])
-        value = float(point[k] * sizes[k])
-        if whole[k] and abs(value - round(value)) > FRACTION and size.size:
-            by = min(PRECISE / float(size.min()), LARGEST / max(1.0, float(size.max())))
-            these = {name: round(one * by) for name, one in zip(names, mine, strict=True)}
-            yield {name: m for name, m in these.items() if m}, round(by)
-    for i in look.binding:
-        amounts = np.unique(np.abs(look.entries(i)[1]))
-        few = amounts if amounts.size <= MANY else amounts[:0]
-        divisors = few[(few > 1) & (few <= LARGEST)].tolist()
-        yield from (({look.names[i]: 1}, int(by)) for by in divisors)
+    def __init__(self, look: BoxRows, found: Suggestion) -> None:
+        self.look, self.classes = look, look.box.least.size
+        further = [name in look.whole for name in look.quantities]
+        self.whole = np.array([True] * self.classes + further)
+        largest = np.maximum(1.0, np.abs(look.extra_ends).max(axis=1, initial=1.0))
+        self.scale: FloatArray = np.where(further, 1.0, largest)
+        values = np.array([found.quantities.get(name, 0.0) for name in look.quantities])
+        self.point = np.concatenate([found.point, values / self.scale])
+        self.matrix = np.zeros((len(look.names), self.point.size))
+        self.matrix[look.row_of, look.classes] = look.amounts
+        scaled = look.extra_amount * self.scale[look.extra_quantity]
+        self.matrix[look.extra_row, self.classes + look.extra_quantity] = scaled
+        ends = look.extra_ends / self.scale[:, None]
+        self.least = np.append(look.box.least, ends[:, 0])
+        self.most = np.append(look.box.most, ends[:, 1])
+        falling = 2 * self.point > self.least + self.most
+        self.base = np.where(falling, self.most, self.least)
+        self.sign = np.where(falling, -1.0, 1.0)
+
+    def counted(self, multipliers: Mapping[str, int], by: int) -> Rounding:
+        """Return the rounding of a sum in which all is counted from the end that is nearer."""
+        extra: dict[str, int] = {}
+        for name, multiplier in multipliers.items():
+            for quantity, amount in self.look.row(name).extra.items():
+                extra[quantity] = extra.get(quantity, 0) + multiplier * amount
+        falling = self.sign < 0
+        of_classes = falling[: self.classes] & (self.look.box.least < self.look.box.most)
+        ends = dict(zip(self.look.quantities, falling[self.classes :].tolist(), strict=True))
+        return Rounding(
+            row=f"{ROUNDED}0",
+            round=dict(multipliers),
+            by=by,
+            down=tuple(np.flatnonzero(of_classes).tolist()),
+            # A quantity that takes from the sum gives it most at its least.
+            out=tuple(name for name, c in extra.items() if c and (c < 0) != ends[name]),
+        )
+
+    def direction(self, row: Row) -> FloatArray:
+        """Return a row as one of the matrix."""
+        direction = np.zeros(self.point.size)
+        direction[row.classes] = row.amounts.astype(float)
+        for name, amount in row.extra.items():
+            number = self.look.quantities.index(name)
+            direction[self.classes + number] = amount * self.scale[number]
+        return direction
+
+    def sums(self) -> Iterator[tuple[Mapping[str, int], int]]:
+        """Yield sums of rows, by their multipliers, and what each is best divided by."""
+        look, matrix, point = self.look, self.matrix, self.point
+        units: FloatArray = np.maximum(1.0, np.abs(matrix).max(axis=1, initial=1.0))
+        tight = np.flatnonzero(look.binds & ((matrix @ point - look.least) / units < FRACTION))
+        inside = np.flatnonzero(np.minimum(point - self.least, self.most - point) > FRACTION)
+        weights = np.linalg.pinv(matrix[np.ix_(tight, inside)] / units[tight, None])
+        weights[np.abs(weights) < _NOISE * np.abs(weights).max(initial=0.0)] = 0.0
+        doubtful = self.whole[inside] & (np.abs(point - np.round(point))[inside] > FRACTION)
+        for mine in weights[doubtful] / units[tight]:
+            yield from self._divided(tight, mine)
+        for i in look.binding:
+            yield from self._divided(np.array([i]), np.ones(1))
+
+    def _divided(self, rows: IntArray, weights: FloatArray) -> Iterator[tuple[Mapping[str, int], int]]:
+        """Yield the sum of some rows, with the divisor for which the point is farthest beyond."""
+        rows, weights = rows[weights != 0.0], weights[weights != 0.0]
+        if not rows.size:
+            return
+        given, needed = weights @ self.matrix[rows], float(weights @ self.look.least[rows])
+        amounts = given * self.sign
+        amounts[~self.whole] = np.maximum(amounts[~self.whole], 0.0)
+        away = np.abs(self.point - self.base)
+        sizes = np.abs(amounts[self.whole & (away > FRACTION)])
+        divisors = np.unique(sizes[sizes > SPAN * np.abs(given).max()])
+        divisors = divisors[:: 1 + divisors.size // MANY]
+        divisors = np.concatenate([divisors, divisors / 2, divisors / 4, divisors / 8])[:, None]
+        if not divisors.size:
+            return
+        above, rest = np.divmod(needed - float(given @ self.base), divisors)
+        parts, rests = np.divmod(amounts, divisors)
+        rounded = np.where(self.whole, parts * rest + np.minimum(rests, rest), amounts)
+        missed = (rest * (above + 1))[:, 0] - rounded @ away
+        far = missed / np.maximum(np.linalg.norm(rounded, axis=1), _NOISE)
+        far[(rest < RESTS * divisors)[:, 0] | (rest > (1 - RESTS) * divisors)[:, 0]] = 0.0
+        best = int(far.argmax())
+        if far[best] <= BROKEN:
+            return
+        by, size = float(divisors[best, 0]), np.abs(weights)
+        times = min(PRECISE / min(by, float(size.min())), LARGEST / max(by, float(size.max()), 1.0))
+        whole = zip(rows.tolist(), weights.tolist(), strict=True)
+        these = {self.look.names[row]: round(one * times) for row, one in whole}
+        yield {name: m for name, m in these.items() if m}, round(by * times)
