@@ -141,18 +141,22 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
     for fr, (name, each) in zip(watched, counted.items(), strict=True):
         reach = {over: each.most_beside(other) for over, other in counted.items()}
         what = f"{frame.tree.frs[fr]} of {frame.name(node)}"
-        if len(each.sizes) <= SIZES:
-            last = {f"last {size} {what}": size for size in each.sizes}
-            frame.choose(last)
-            reach[name] = each.room
-            yield f"one last {what}", Row(_NOBODY, _NOBODY, 0, {name: 1, **dict.fromkeys(last, -1)})
-            for one, size in last.items():
-                these = each.classes[each.held == size]
-                yield one, Row(these, np.ones_like(these), 0, {one: -1})
-            reach.update(last)
+        large = [size for size in each.sizes if LARGE * size >= each.sizes[-1]]
+        small = max((size for size in each.sizes if size not in large), default=0)
+        reach[name] = each.room + small
+        last = {f"last {size} {what}": size for size in large}
+        frame.choose(last)
+        yield f"one last {what}", Row(_NOBODY, _NOBODY, 0, {name: 1, **dict.fromkeys(last, -1)})
+        for one, size in last.items():
+            these = each.classes[each.held == size]
+            yield one, Row(these, np.ones_like(these), 0, {one: -1})
+            reach[one] = size - small
         yield name, Row(each.classes, -each.held, 0, reach)
     yield f"one over at {frame.name(node)}", Row(_NOBODY, _NOBODY, -1, dict.fromkeys(counted, -1))
 
+
+LARGE: Final = 4
+"""A last victim is large that holds at least one such part of what the largest holds."""
 
 SIZES: Final = 40
 """Different sizes of victims up to which each size has a quantity of its own."""

@@ -89,19 +89,25 @@ class Effort(Struct, frozen=True):
 
 ASKED: Final = 200
 
-TRIED: Final = 300
-"""Steps after which a tree is begun anew in another way: most that are ever finished are short."""
-
-
 class Way(NamedTuple):
-    """How a tree is grown: ``wide`` tries more splits, ``rounds`` begins with rounded sums."""
+    """How a tree is grown: ``wide`` tries more splits.
 
+    It begins with rounded sums if rows times classes are no more than ``rounds``: in large states
+    these take longer than a short tree. After so many ``steps``, if there is a number, it is begun
+    anew in another way: most trees that are ever finished are short, and where one is lost in the
+    dark another is soon home.
+    """
+
+    steps: int = 0
+    rounds: int = 0
     wide: bool = False
-    rounds: bool = False
 
 
-WAYS: Final = Way(rounds=True), Way(), Way(wide=True), Way(wide=True, rounds=True)
-"""The ways of a tree, one after the other: where one is lost in the dark another is soon home."""
+WAYS: Final = Way(300, rounds=2 * 10**5), Way(rounds=10**7, wide=True)
+"""The ways of a tree, one after the other. A matrix of 10^7 doubles is 80 MB."""
+
+MOST_TRIED: Final = max(way.steps for way in WAYS)
+"""With less effort than that there is one way."""
 
 PATIENCE: Final = 2
 """How often rounded sums may hardly make the measure dearer one after the other."""
@@ -187,13 +193,10 @@ def grow(
         quick = _Growth(question, deadline, brief, before, (), earlier, some=SOME).run()
         if quick.steps is not None or quick.better is not None:
             return quick
-    ways = [*WAYS]
-    if effort.steps <= TRIED or not any(one.name == BETTER for one in question.bounds):
-        ways = [Way()]
-    grown = Grown()
+    is_level = any(one.name == BETTER for one in question.bounds)
+    grown, ways = Grown(), WAYS if is_level and effort.steps > MOST_TRIED else (Way(),)
     for way in ways:
-        steps = effort.steps if way is ways[-1] else TRIED
-        some = replace(effort, steps=steps)
+        some = replace(effort, steps=way.steps or effort.steps)
         grown = _Growth(question, deadline, some, before, before.narrowed, earlier, way).run()
         if grown.steps is not None or grown.better is not None:
             break
@@ -209,7 +212,7 @@ class _Growth:
     before: Before
     known: Sequence[Mapping[str, int]]
     earlier: EarlierTree | None
-    way: Way = WAYS[0]
+    way: Way = Way()
     some: int = FEW
     guide: str = BETTER
     steps: list[Step] = field(default_factory=list)
@@ -474,7 +477,7 @@ class _Growth:
                 break
             waited = 0 if found.least > DEARER * least else waited + 1
             least = max(least, found.least)
-            new = roundings(look, found) if waited <= PATIENCE else []
+            new = roundings(look, found, self.way.rounds) if waited <= PATIENCE else []
             if not new:
                 break
             for step in new:

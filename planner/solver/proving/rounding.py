@@ -24,9 +24,6 @@ from planner.solver.proving.split import MANY
 MOST_ROWS: Final = 300
 """Binding rows up to which sums are looked for: it takes the third power of their number."""
 
-MOST_NUMBERS: Final = 10**7
-"""Rows times classes up to which sums are looked for: so many doubles are 80 MB."""
-
 MOST_NEW: Final = 30
 """Rows that cut off one point."""
 
@@ -55,10 +52,13 @@ _NOISE: Final = 1e-9
 """What a multiplier may be beside the largest to be an error of doubles."""
 
 
-def roundings(look: BoxRows, found: Suggestion) -> list[Rounding]:
-    """Return roundings whose rows a point is far beyond, the farthest first."""
+def roundings(look: BoxRows, found: Suggestion, most: int) -> list[Rounding]:
+    """Return roundings whose rows a point is far beyond, the farthest first.
+
+    None are looked for where there are more than ``most`` rows times classes.
+    """
     numbers = len(look.names) * (look.box.least.size + len(look.quantities))
-    if len(look.binding) > MOST_ROWS or numbers > MOST_NUMBERS:
+    if len(look.binding) > MOST_ROWS or numbers > most:
         return []
     columns = _Columns(look, found)
     known = len(look.box.sums)
