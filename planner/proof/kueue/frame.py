@@ -156,24 +156,6 @@ class Frame:
         """
         return not any(self.tree.kept[n][fr] for n in self.strictly_below(node))
 
-    def counting(self, node: int, fr: int, room: int) -> IntArray:
-        """Return the classes below a node that free there all they hold, if no more than ``room``.
-
-        A node c between that stores s above what it keeps passes up min(what is freed at it, s). If
-        at most ``room`` is freed at the node, and s is more, then the minimum is what is freed at
-        c. So the victims of these classes together hold at most ``room``, too.
-        """
-        if self.counts_fully(node, fr):
-            return self.below[node]
-        found = []
-        for child in self.tree.children[node]:
-            if child in self.below:
-                kept, used = self.tree.kept[child][fr], self.before.amount[child][fr]
-                if kept == 0 or (kept != UNLIMITED and used - kept > room):
-                    is_queue = self.tree.nodes[child].is_queue
-                    found.append(self.below[child] if is_queue else self.counting(child, fr, room))
-        return np.sort(np.concatenate([_NOBODY, *found]))
-
     def strictly_below(self, node: int) -> Sequence[int]:
         """Return the nodes below a node that have candidates."""
         if node not in self._beneath:

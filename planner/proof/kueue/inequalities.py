@@ -162,12 +162,16 @@ SIZES: Final = 40
 """Different sizes of victims up to which each size has a quantity of its own."""
 
 
-class Counted(NamedTuple):
-    """What the victims below a node hold of a fr that free all of it there, in a common unit.
+PARTS: Final = 1024
+"""Parts of what victims hold in which is told what a node passes up at least."""
 
-    ``classes`` are theirs, ``held`` is what one member of each holds, ``most`` how many there are;
-    ``of_all`` is what everybody holds: (K,). While the node stays over, all victims but the last
-    hold at most the ``room``, and that one holds one of the ``sizes``, or nothing.
+
+class Counted(NamedTuple):
+    """What the victims below a node free there of a fr at least, in a common unit.
+
+    ``classes`` are theirs, ``held`` is what one member of each frees, ``most`` how many there are;
+    ``of_all`` is what everybody frees: (K,). While the node stays over, all victims but the last
+    free at most the ``room``, and that one frees one of the ``sizes``, or nothing.
     """
 
     classes: IntArray
@@ -180,15 +184,17 @@ class Counted(NamedTuple):
     @classmethod
     def of(cls, frame: Frame, node: int, fr: int, most: IntArray) -> Counted:
         """Return what counts of a fr at a node, with at most ``most`` victims of each class."""
-        room = frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
-        classes = frame.counting(node, fr, room)
-        # Whatever several victims hold together is a multiple of their common divisor: a bound is
+        room, held = frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1, frame.held(fr)
+        whole = max(1, int(np.gcd.reduce(held[frame.below[node]])))
+        parts = PARTS if int(held.max()) // whole < ROUNDING // PARTS else 1
+        of_all = _reaching(frame, node, fr, _Parts(held // whole * parts, most, whole, parts), room)
+        # Whatever several victims free together is a multiple of their common divisor: a bound is
         # as good in whole units, and in a linear program far better.
-        unit = max(1, int(np.gcd.reduce(frame.held(fr)[classes])))
-        of_all = np.zeros_like(most)
-        of_all[classes] = frame.held(fr)[classes] // unit
-        held, room = of_all[classes], room // unit
-        sizes = sorted({*held[(most[classes] > 0) & (held > 0)].tolist()})
+        unit = max(1, int(np.gcd.reduce(of_all)))
+        of_all, room = of_all // unit, room * parts // (whole * unit)
+        classes = np.flatnonzero(of_all)
+        held = of_all[classes]
+        sizes = sorted({*held[most[classes] > 0].tolist()})
         return cls(classes, held, most[classes], of_all, room, sizes)
 
     @property
@@ -229,6 +235,39 @@ class Counted(NamedTuple):
         reach = q * int(held.max()) + p * int(beside.max())
         gained = np.maximum(0, q * exact(held, reach) - p * exact(beside, reach))
         return min(self.in_all, (p * other.possible + sum_of_products(gained, self.most)) // q)
+
+
+class _Parts(NamedTuple):
+    """What one member of each class has ``held`` in ``parts`` of a ``unit``, and ``most`` of each."""
+
+    held: IntArray
+    most: IntArray
+    unit: int
+    parts: int
+
+
+def _reaching(frame: Frame, node: int, fr: int, by: _Parts, room: float) -> IntArray:
+    """(K,) return what a victim of each class frees at a node at least.
+
+    A node c between that stores s above what it keeps passes up min(what is freed at c, s). If at
+    most ``room`` is freed at the node, and s is more, then the minimum is what is freed at c.
+    Otherwise it is, as it is concave, at least the chord: what is freed at c times s, divided by
+    the most that can be freed there.
+    """
+    found = np.zeros_like(by.held)
+    if frame.tree.nodes[node].is_queue:
+        found[frame.below[node]] = by.held[frame.below[node]]
+    for child in frame.tree.children[node]:
+        kept, used = frame.tree.kept[child][fr], frame.before.amount[child][fr]
+        if child not in frame.below or kept == UNLIMITED or used <= kept:
+            continue
+        binds = kept != 0 and used - kept <= room
+        freed = _reaching(frame, child, fr, by, inf if binds else room)
+        stored, in_all = (used - kept) * by.parts // by.unit, sum_of_products(freed, by.most)
+        if binds and in_all > stored:
+            freed = (freed.astype(object) * stored // in_all).astype(np.int64)
+        found += freed
+    return found
 
 
 def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tuple[str, Row]]:
