@@ -13,10 +13,11 @@ from planner.proof.kueue import KueueRules
 from planner.proof.question import Question
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, start
-from tests.cluster import PENDING, pending, queue, running, state_of
+from planner.state.kueue import State
+from tests.cluster import PENDING, cohort, pending, queue, running, state_of
 
 HELD = 1, 1, 2, 4
-PAIRS = (4, 1), (1, 4), (2, 2), (1, 1), (3, 0), (2, 3), (1, 2)
+PAIRS = (9, 1), (1, 4), (2, 2), (1, 1), (3, 0), (2, 3), (1, 2)
 """What each victim holds of two resources."""
 ROWS = "excess ", "last ", "one last "
 
@@ -25,23 +26,28 @@ Amounts = Mapping[str, int] | int
 
 
 def question_of(nominal: Amounts, held: Sequence[Amounts], lent: Amounts) -> Question:
-    """Return the question whether any set is legal: a wants back all that b borrows."""
+    """Return that question where a wants back all that b borrows."""
     state = state_of(
         queue("a", lent, "c", reclaim="Any"),
         queue("b", nominal, "c"),
         *(running(f"w{n}", "b", each) for n, each in enumerate(held)),
         pending("a", lent),
     )
+    return infeasible(state)
+
+
+def infeasible(state: State) -> Question:
+    """Return the question whether any set is legal."""
     planning = start(state, Given(PENDING))
     assert isinstance(planning, Planning)
     return planning.claims(planning.set_objective(PROFILES["no-regret"]), ()).infeasible()
 
 
-def admits(rows: Iterable[Row], counts: Sequence[int], chosen: str) -> bool:
-    """Say whether rows hold with one quantity at 1, or none, and all others at 0."""
+def admits(rows: Iterable[Row], counts: Sequence[int], *chosen: str) -> bool:
+    """Say whether rows hold with some quantities at 1, and all others at 0."""
     return all(
         sum(int(n) * counts[k] for k, n in zip(row.classes, row.amounts, strict=True))
-        + row.extra.get(chosen, 0)
+        + sum(row.extra.get(quantity, 0) for quantity in chosen)
         >= row.least
         for row in rows
     )
@@ -64,9 +70,9 @@ def most_held(gone: int, beside: int, room: int) -> Fraction:
     return most
 
 
-@pytest.mark.parametrize("nominal", [*product([6, 8, 10], [6, 8, 10])])
+@pytest.mark.parametrize("nominal", [*product([10, 12, 14], [6, 8, 10])])
 def test_rows_with_two_resources_in_one_of_which_a_queue_is_over(nominal: tuple[int, int]) -> None:
-    """They admit what the law does with its largest victim as the last, and fill a knapsack."""
+    """They admit what the law does, with a small last victim of any size, and fill a knapsack."""
     names, used = ("cpu", "gpu"), [sum(each) for each in zip(*PAIRS, strict=True)]
     lent = [have - ours for have, ours in zip(used, nominal, strict=True)]
     question = question_of(
@@ -75,22 +81,32 @@ def test_rows_with_two_resources_in_one_of_which_a_queue_is_over(nominal: tuple[
         dict(zip(names, lent, strict=True)),
     )
     found = question.rows(question.root)
-    rows = {name: row for name, row in found.items() if "over at" in name}
-    choices = {quantity for row in rows.values() for quantity in row.extra}
+    rows = {name: row for name, row in found.items() if name.endswith("queue/b")}
     of_b = [f"{name} in flavor default over at queue/b" for name in names]
     room = [have - ours - 1 for have, ours in zip(used, nominal, strict=True)]
-    assert choices == {*of_b}
-    possible = [room[r] + max(pair[r] for pair in PAIRS) for r in range(2)]
+    sizes = [sorted({pair[r] for pair in PAIRS}) for r in range(2)]
+    large = [[one for one in sizes[r] if 4 * one >= sizes[r][-1]] for r in range(2)]
+    small = [max(size for size in sizes[r] if size not in large[r]) for r in range(2)]
+    last = [
+        [f"last {one} {names[r]} in flavor default of queue/b" for one in large[r]] for r in (0, 1)
+    ]
+    assert {quantity for row in rows.values() for quantity in row.extra} == {
+        *of_b,
+        *last[0],
+        *last[1],
+    }
     for r in range(2):
-        assert rows[of_b[r]].extra[of_b[r]] == possible[r]
-        assert rows[of_b[1 - r]].extra[of_b[r]] == int(most_held(1 - r, r, possible[r]))
+        assert rows[of_b[r]].extra[of_b[r]] == room[r] + small[r]
+        assert rows[of_b[1 - r]].extra[of_b[r]] == int(most_held(1 - r, r, room[r] + sizes[r][-1]))
     order = [int(key.removeprefix("ns/w")) for key in _keys(question)]
+    choices = [(), *((of_b[r], *more) for r in range(2) for more in [(), *zip(last[r])])]
     for counts in product((0, 1), repeat=len(PAIRS)):
         gone = [PAIRS[n] for n, count in zip(order, counts, strict=True) if count]
         sums = [sum(each) for each in zip((0, 0), *gone, strict=True)]
-        legal = any(sums[r] - last[r] <= room[r] for last in gone for r in range(2))
-        bounded = any(sums[r] <= possible[r] for r in range(2))
-        admitted = any(admits(rows.values(), counts, chosen) for chosen in ("", *choices))
+        legal = any(sums[r] - one[r] <= room[r] for one in gone for r in range(2))
+        back = [max([small[r], *(one[r] for one in gone if one[r] in large[r])]) for r in range(2)]
+        bounded = any(sums[r] - back[r] <= room[r] for r in range(2))
+        admitted = any(admits(rows.values(), counts, *chosen) for chosen in choices)
         assert admitted == bounded, gone
         assert admitted or not legal, gone
 
@@ -109,3 +125,47 @@ def test_rows_with_the_size_of_the_last_victim(nominal: int) -> None:
         # All but the last, which had best be the largest, leave the queue over its quota.
         legal = sum(HELD) - (sum(gone) - max(gone, default=0)) > nominal
         assert any(admits(rows, counts, chosen) for chosen in ("", *last)) == legal, gone
+
+
+STORED = 4
+"""What queue b stores in its cohort: what it holds less what it keeps for itself."""
+KEPT, SHARED = (2, 2, 1, 3), (2, 2, 1)
+"""What victims hold of queue b, which keeps quota for itself, and of c, which keeps none."""
+
+
+@pytest.mark.parametrize("own", [2, 3, 4])
+def test_a_queue_below_that_keeps_quota_frees_a_part(own: int) -> None:
+    """Cohort n, of whose quota ``own`` is its own, admits what the chord does, and the law."""
+    question = infeasible(
+        state_of(
+            queue("a", 5, "r", reclaim="Any"),
+            cohort("n", "r", nominal=own),
+            queue("b", sum(KEPT) - STORED, "n", lending=0),
+            queue("c", 0, "n"),
+            *(running(f"b{n}", "b", each) for n, each in enumerate(KEPT)),
+            *(running(f"c{n}", "c", each) for n, each in enumerate(SHARED)),
+            pending("a", 5),
+        )
+    )
+    found, root = question.rows(question.root), question.root
+    rows = [row for name, row in found.items() if name.endswith("cohort/n")]
+    choices = [(), *zip({name for row in rows for name in row.extra}, strict=False)]
+    room = STORED + sum(SHARED) - own - 1
+    assert room >= STORED  # else b can keep nothing before the last victim goes
+    refused = 0
+    for counts in product(*(range(most + 1) for most in root.most.tolist())):
+        each = zip(_keys(question), counts, strict=True)
+        gone = [key.removeprefix("ns/") for key, count in each for _ in range(count)]
+        kept = [KEPT[int(key[1:])] for key in gone if key[0] == "b"]
+        shared = [SHARED[int(key[1:])] for key in gone if key[0] == "c"]
+        parts = [Fraction(one * STORED, sum(KEPT)) for one in kept] + shared
+        in_proportion = sum(parts) - max(parts, default=0) <= room
+        legal = not gone or any(
+            min(STORED, sum(kept) - of_b) + sum(shared) - of_c <= room
+            for of_b, of_c in [*((one, 0) for one in kept), *((0, one) for one in shared)]
+        )
+        admitted = any(admits(rows, counts, *chosen) for chosen in choices)
+        assert admitted == in_proportion, gone
+        assert admitted or not legal, gone
+        refused += not admitted
+    assert refused

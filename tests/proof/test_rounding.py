@@ -74,6 +74,20 @@ def test_quantities_are_left_out_only_at_the_end_where_they_give_most() -> None:
     assert said(without) == ([0], [1], 1, {})
 
 
+def test_a_quantity_that_is_whole_is_rounded_like_victims() -> None:
+    """5 x + 5 q >= 7 takes two in all; were half a q possible, one x and it would do."""
+    sums, ranges = [(row([5], 7, q=5), 1)], {"q": (0, 2)}
+    whole = rounded_sum(sums, rounding(5), box(3), ranges, {"q"})
+    assert said(whole) == ([0], [2], 4, {"q": 2})
+    assert said(rounded_sum(sums, rounding(5), box(3), ranges)) == ([0], [2], 4, {"q": 5})
+
+
+def test_of_a_whole_quantity_counted_from_its_most_what_is_missing_is_rounded() -> None:
+    """5 x - 3 q >= 1 with q up to 2 is 5 x + 3 p >= 7 with p missing: 2 x + 2 p >= 4."""
+    found = rounded_sum([(row([5], 1, q=-3), 1)], rounding(5), box(3), {"q": (0, 2)}, {"q"})
+    assert said(found) == ([0], [2], 0, {"q": -2})
+
+
 def test_a_sum_that_is_whole_already_is_not_rounded() -> None:
     with pytest.raises(ValueError, match="nothing to round"):
         rounded_sum([(row([3], 6), 1)], rounding(3), box(3), {})
@@ -96,9 +110,10 @@ def test_no_set_that_satisfies_the_rows_is_lost(seed: int) -> None:
         rows.append((row(amounts, needed, **extra), chance.randint(-2, 3)))
     down = tuple(k for k in range(classes) if chance.random() < 0.5)
     out = tuple(name for name in named if chance.random() < 0.5)
+    whole = {name for name in named if chance.random() < 0.5}
     step = rounding(large * chance.randint(2, 9) + chance.randint(0, 1), down, out)
     try:
-        found = rounded_sum(rows, step, inside, ranges)
+        found = rounded_sum(rows, step, inside, ranges, whole)
     except ValueError:
         return
 
@@ -109,7 +124,9 @@ def test_no_set_that_satisfies_the_rows_is_lost(seed: int) -> None:
 
     ends = zip(inside.least.tolist(), inside.most.tolist(), strict=True)
     sets = product(*(range(low, high + 1) for low, high in ends))
-    halves = [range(2 * ranges[name][0], 2 * ranges[name][1] + 1) for name in named]
+    halves = [
+        range(2 * ranges[name][0], 2 * ranges[name][1] + 1, 1 + (name in whole)) for name in named
+    ]
     for counts, values in product(sets, product(*halves)):
         twice = dict(zip(named, values, strict=True))
         if all(keeps(one, counts, twice) for one, _ in rows):

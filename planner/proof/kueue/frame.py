@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from planner.proof.box import Box, Numbers, Row, exact, numbered
 from planner.proof.kueue.places import Rooms
-from planner.quantity import UNLIMITED
 from planner.quota.classes import Classes, IntArray, by_value
 from planner.quota.kueue.holders import Holders
 from planner.quota.kueue.tree import Usage

@@ -184,7 +184,10 @@ class Counted(NamedTuple):
     @classmethod
     def of(cls, frame: Frame, node: int, fr: int, most: IntArray) -> Counted:
         """Return what counts of a fr at a node, with at most ``most`` victims of each class."""
-        room, held = frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1, frame.held(fr)
+        room, held = (
+            frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1,
+            frame.held(fr),
+        )
         whole = max(1, int(np.gcd.reduce(held[frame.below[node]])))
         parts = PARTS if int(held.max()) // whole < ROUNDING // PARTS else 1
         of_all = _reaching(frame, node, fr, _Parts(held // whole * parts, most, whole, parts), room)
@@ -238,7 +241,7 @@ class Counted(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """What one member of each class has ``held`` in ``parts`` of a ``unit``, and ``most`` of each."""
+    """What one member of each class has ``held``, in ``parts`` of a ``unit``; ``most`` of each."""
 
     held: IntArray
     most: IntArray

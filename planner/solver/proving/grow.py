@@ -35,7 +35,7 @@ from planner.solver.proving.program import (
     readable,
     suggest,
 )
-from planner.solver.proving.rounding import roundings
+from planner.solver.proving.rounding import just_kept, roundings
 from planner.solver.proving.split import splits
 from planner.stage import going_on
 
@@ -89,6 +89,7 @@ class Effort(Struct, frozen=True):
 
 ASKED: Final = 200
 
+
 class Way(NamedTuple):
     """How a tree is grown: ``wide`` tries more splits.
 
@@ -103,11 +104,9 @@ class Way(NamedTuple):
     wide: bool = False
 
 
+STRAIGHT: Final = Way()
 WAYS: Final = Way(300, rounds=2 * 10**5), Way(rounds=10**7, wide=True)
 """The ways of a tree, one after the other. A matrix of 10^7 doubles is 80 MB."""
-
-MOST_TRIED: Final = max(way.steps for way in WAYS)
-"""With less effort than that there is one way."""
 
 PATIENCE: Final = 2
 """How often rounded sums may hardly make the measure dearer one after the other."""
@@ -194,7 +193,7 @@ def grow(
         if quick.steps is not None or quick.better is not None:
             return quick
     is_level = any(one.name == BETTER for one in question.bounds)
-    grown, ways = Grown(), WAYS if is_level and effort.steps > MOST_TRIED else (Way(),)
+    grown, ways = Grown(), WAYS if is_level and effort.steps > WAYS[0].steps else (STRAIGHT,)
     for way in ways:
         some = replace(effort, steps=way.steps or effort.steps)
         grown = _Growth(question, deadline, some, before, before.narrowed, earlier, way).run()
@@ -212,7 +211,7 @@ class _Growth:
     before: Before
     known: Sequence[Mapping[str, int]]
     earlier: EarlierTree | None
-    way: Way = Way()
+    way: Way = STRAIGHT
     some: int = FEW
     guide: str = BETTER
     steps: list[Step] = field(default_factory=list)
@@ -469,30 +468,30 @@ class _Growth:
     def _rounded_root(self, box: Box) -> Box:
         """Add rounded sums to the rows of the root box, as long as they make the measure dearer."""
         least, waited, steps, wider = -1.0, 0, list[Rounding](), box
-        found = None
+        whole, used = self.question.whole(box), set[str]()
         while self.way.rounds:
             look = BoxRows(self.question, box, self.part)
             found = self._suggest(look, BETTER)
-            if found is None or found.missed > FRACTION:
+            if found is None:
                 break
             waited = 0 if found.least > DEARER * least else waited + 1
             least = max(least, found.least)
-            new = roundings(look, found, self.way.rounds) if waited <= PATIENCE else []
+            is_over = waited > PATIENCE or found.missed > FRACTION
+            new = [] if is_over else roundings(look, found, whole, self.way.rounds)
             if not new:
+                used = just_kept(look, found, whole) if steps else used
                 break
             for step in new:
                 (box,) = self.question.parts(box, step)
             steps += new
-        # What the last program does not lean on would only make all that follow larger.
-        used = set() if found is None else {s.row for s in steps if _tight(look, found, s.row)}
+        # What the last point does not lean on would only make all that follows larger.
         for step in reversed(steps):
             if step.row in used:
                 used.update(step.round)
+        self.steps += (steps := [step for step in steps if step.row in used])
         box = wider
         for step in steps:
-            if step.row in used:
-                self.steps.append(step)
-                (box,) = self.question.parts(box, step)
+            (box,) = self.question.parts(box, step)
         common, own = binding_rows(self.question, box).common, box.sums
         self.part = Entries.of(common, box.most).within(own) if own else self.part
         return box
@@ -502,15 +501,6 @@ class _Growth:
         self.steps.append(narrowing)
         (part,) = self.question.parts(box, narrowing)
         return part
-
-
-def _tight(look: BoxRows, found: Suggestion, name: str) -> bool:
-    row = look.layers.find(name)
-    if row is None:
-        return False
-    reached = float(row.amounts.astype(float) @ found.point[row.classes])
-    reached += sum(c * found.quantities.get(q, 0.0) for q, c in row.extra.items())
-    return reached - row.least < FRACTION * max(1.0, row.largest)
 
 
 def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, Cover | None]:

@@ -148,7 +148,6 @@ class BoxRows:
         self.box = box
         self.layers = binding_rows(question, box)
         self.ranges = question.ranges(box)
-        self.whole = question.whole(box)
         common = (_NOTHING_KNOWN if known is None else known).updated(self.layers.common)
         part = common.within(self.layers.own)
         self.names = part.names

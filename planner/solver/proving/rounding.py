@@ -8,7 +8,7 @@ theirs. The checker does the rounding (`rounded_sum`); here is guessed what is w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 import numpy as np
@@ -52,15 +52,18 @@ _NOISE: Final = 1e-9
 """What a multiplier may be beside the largest to be an error of doubles."""
 
 
-def roundings(look: BoxRows, found: Suggestion, most: int) -> list[Rounding]:
+def roundings(
+    look: BoxRows, found: Suggestion, whole: Collection[str], most: int
+) -> list[Rounding]:
     """Return roundings whose rows a point is far beyond, the farthest first.
 
-    None are looked for where there are more than ``most`` rows times classes.
+    The quantities ``whole`` are. None are looked for where there are more than ``most`` rows times
+    classes.
     """
     numbers = len(look.names) * (look.box.least.size + len(look.quantities))
     if len(look.binding) > MOST_ROWS or numbers > most:
         return []
-    columns = _Columns(look, found)
+    columns = _Columns(look, found, whole)
     known = len(look.box.sums)
     # Nor does the checker add any number of rows over many classes.
     room = min(MOST_NEW, min(MOST_SUMS, MOST_ROUNDED // look.box.least.size) - known)
@@ -69,7 +72,7 @@ def roundings(look: BoxRows, found: Suggestion, most: int) -> list[Rounding]:
         step = columns.counted(multipliers, by)
         pairs = [(look.row(name), m) for name, m in multipliers.items()]
         try:
-            row = rounded_sum(pairs, step, look.box, look.ranges, look.whole)
+            row = rounded_sum(pairs, step, look.box, look.ranges, whole)
         except ValueError:  # there is nothing to round
             continue
         direction = columns.direction(row)
@@ -90,16 +93,22 @@ def roundings(look: BoxRows, found: Suggestion, most: int) -> list[Rounding]:
     return chosen
 
 
+def just_kept(look: BoxRows, found: Suggestion, whole: Collection[str]) -> set[str]:
+    """Return the names of the rows that a point just keeps."""
+    return {look.names[number] for number in _Columns(look, found, whole).tight.tolist()}
+
+
 class _Columns:
     """The rows of a box as a matrix in doubles; its columns are classes, then further quantities.
 
     Quantities that need not be whole are divided by the largest that they can be. ``base`` is the
-    end of each column that is nearer to the ``point``, ``sign`` is -1 where that is its most.
+    end of each column that is nearer to the ``point``, ``sign`` is -1 where that is its most. Of
+    the rows that the point just keeps ``tight`` are the numbers, ``units`` the largest amounts.
     """
 
-    def __init__(self, look: BoxRows, found: Suggestion) -> None:
+    def __init__(self, look: BoxRows, found: Suggestion, whole: Collection[str]) -> None:
         self.look, self.classes = look, look.box.least.size
-        further = [name in look.whole for name in look.quantities]
+        further = [name in whole for name in look.quantities]
         self.whole = np.array([True] * self.classes + further)
         largest = np.maximum(1.0, np.abs(look.extra_ends).max(axis=1, initial=1.0))
         self.scale: FloatArray = np.where(further, 1.0, largest)
@@ -115,6 +124,10 @@ class _Columns:
         falling = 2 * self.point > self.least + self.most
         self.base = np.where(falling, self.most, self.least)
         self.sign = np.where(falling, -1.0, 1.0)
+        units: FloatArray = np.maximum(1.0, np.abs(self.matrix).max(axis=1, initial=1.0))
+        spare = (self.matrix @ self.point - look.least) / units
+        self.tight = np.flatnonzero(look.binds & (spare < FRACTION))
+        self.units = units[self.tight]
 
     def counted(self, multipliers: Mapping[str, int], by: int) -> Rounding:
         """Return the rounding of a sum in which all is counted from the end that is nearer."""
@@ -145,19 +158,19 @@ class _Columns:
 
     def sums(self) -> Iterator[tuple[Mapping[str, int], int]]:
         """Yield sums of rows, by their multipliers, and what each is best divided by."""
-        look, matrix, point = self.look, self.matrix, self.point
-        units: FloatArray = np.maximum(1.0, np.abs(matrix).max(axis=1, initial=1.0))
-        tight = np.flatnonzero(look.binds & ((matrix @ point - look.least) / units < FRACTION))
+        point, tight, units = self.point, self.tight, self.units
         inside = np.flatnonzero(np.minimum(point - self.least, self.most - point) > FRACTION)
-        weights = np.linalg.pinv(matrix[np.ix_(tight, inside)] / units[tight, None])
+        weights = np.linalg.pinv(self.matrix[np.ix_(tight, inside)] / units[:, None])
         weights[np.abs(weights) < _NOISE * np.abs(weights).max(initial=0.0)] = 0.0
         doubtful = self.whole[inside] & (np.abs(point - np.round(point))[inside] > FRACTION)
-        for mine in weights[doubtful] / units[tight]:
+        for mine in weights[doubtful] / units:
             yield from self._divided(tight, mine)
-        for i in look.binding:
+        for i in self.look.binding:
             yield from self._divided(np.array([i]), np.ones(1))
 
-    def _divided(self, rows: IntArray, weights: FloatArray) -> Iterator[tuple[Mapping[str, int], int]]:
+    def _divided(
+        self, rows: IntArray, weights: FloatArray
+    ) -> Iterator[tuple[Mapping[str, int], int]]:
         """Yield the sum of some rows, with the divisor for which the point is farthest beyond."""
         rows, weights = rows[weights != 0.0], weights[weights != 0.0]
         if not rows.size:
