@@ -62,8 +62,8 @@ class Rounding(Record):
 
     ``round`` has their multipliers; where one is negative, what its inequality has to spare is part
     of the sum. ``by`` is what the sum is divided by, and ``row`` the name of the further row. Of
-    the classes ``down`` victims are counted from the most down; the quantities ``out`` are taken to
-    give the sum as much as they can.
+    the classes ``down`` victims are counted from the most down; the quantities ``out`` are counted
+    from the end at which they give the sum most, or, if they need not be whole, taken to be there.
     """
 
     row: str

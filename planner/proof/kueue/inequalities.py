@@ -125,7 +125,7 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
     ``most`` bounds the victims of each class: (K,). With several fr there is a quantity for each, 1
     for one in which the node is over until its last victim goes, and 0 for all others. Of any fr
     the victims then hold at most as much as they can where they hold no more of that one than there
-    is room for.
+    is room for. The last one's size is a quantity where it is large: else there would be too many.
     """
     watched = frame.watched[node]
     if len(watched) == 1:

@@ -1,9 +1,10 @@
 """Sums of rows, rounded to whole victims, that the point of a linear program breaks.
 
-Victims are whole, and points of a program are not. For each class of which a point takes a part
-there is a sum of the rows that it just keeps in which nothing else counts that is not at an end:
-rounded, that sum is a row that the point breaks. So do some rows alone, divided by an amount of
-theirs. The checker does the rounding (`rounded_sum`); here is guessed what is worth it.
+Victims are whole, and points of a program are not. For each class or whole quantity of which a
+point takes a part there is a sum of the rows that it just keeps in which nothing else counts that
+is not at an end: divided by one of its amounts and rounded, that sum may be a row that the point
+breaks. So may a row alone. The checker does the rounding (`rounded_sum`); here is guessed what is
+worth it.
 """
 
 from __future__ import annotations
