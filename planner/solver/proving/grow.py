@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from math import gcd
 from typing import Final, NamedTuple
@@ -17,7 +18,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.plan.proof import ByLaws, ByRows, Narrowing, Rounding, Split, Step
+from planner.plan.proof import ByLaws, ByRows, Narrowing, Split, Step
 from planner.proof.box import Box, add_up, narrowed
 from planner.proof.claims import BETTER
 from planner.proof.question import MOST_HELD, Question, room_of
@@ -35,7 +36,7 @@ from planner.solver.proving.program import (
     readable,
     suggest,
 )
-from planner.solver.proving.rounding import just_kept, roundings
+from planner.solver.proving.rounding import rounded
 from planner.solver.proving.split import splits
 from planner.stage import going_on
 
@@ -107,12 +108,6 @@ class Way(NamedTuple):
 STRAIGHT: Final = Way()
 WAYS: Final = Way(300, rounds=2 * 10**5), Way(rounds=10**7, wide=True)
 """The ways of a tree, one after the other. A matrix of 10^7 doubles is 80 MB."""
-
-PATIENCE: Final = 2
-"""How often rounded sums may hardly make the measure dearer one after the other."""
-
-DEARER: Final = 1.001
-"""How much dearer is more than hardly."""
 
 
 class Tried(NamedTuple):
@@ -466,32 +461,11 @@ class _Growth:
         return box
 
     def _rounded_root(self, box: Box) -> Box:
-        """Add rounded sums to the rows of the root box, as long as they make the measure dearer."""
-        least, waited, steps, wider = -1.0, 0, list[Rounding](), box
-        whole, used = self.question.whole(box), set[str]()
-        while self.way.rounds:
-            look = BoxRows(self.question, box, self.part)
-            found = self._suggest(look, BETTER)
-            if found is None:
-                break
-            waited = 0 if found.least > DEARER * least else waited + 1
-            least = max(least, found.least)
-            is_over = waited > PATIENCE or found.missed > FRACTION
-            new = [] if is_over else roundings(look, found, whole, self.way.rounds)
-            if not new:
-                used = just_kept(look, found, whole) if steps else used
-                break
-            for step in new:
-                (box,) = self.question.parts(box, step)
-            steps += new
-        # What the last point does not lean on would only make all that follows larger.
-        for step in reversed(steps):
-            if step.row in used:
-                used.update(step.round)
-        self.steps += (steps := [step for step in steps if step.row in used])
-        box = wider
-        for step in steps:
-            (box,) = self.question.parts(box, step)
+        """Add rounded sums to the rows of the root box, if any are worth it."""
+        if self.way.rounds:
+            ask = partial(self._suggest, guide=BETTER)
+            steps, box = rounded(self.question, box, self.part, ask, self.way.rounds)
+            self.steps += steps
         common, own = binding_rows(self.question, box).common, box.sums
         self.part = Entries.of(common, box.most).within(own) if own else self.part
         return box

@@ -9,17 +9,17 @@ worth it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
 from planner.plan.proof import Rounding
 from planner.problem.array import FloatArray
-from planner.proof.box import Row, rounded_sum
-from planner.proof.question import MOST_ROUNDED, ROUNDED
+from planner.proof.box import Box, Row, rounded_sum
+from planner.proof.question import MOST_ROUNDED, ROUNDED, Question
 from planner.quota.classes import IntArray
-from planner.solver.proving.program import FRACTION, BoxRows, Suggestion
+from planner.solver.proving.program import FRACTION, BoxRows, Entries, Suggestion
 from planner.solver.proving.split import MANY
 
 MOST_ROWS: Final = 300
@@ -51,6 +51,48 @@ RESTS: Final = 1e-3
 
 _NOISE: Final = 1e-9
 """What a multiplier may be beside the largest to be an error of doubles."""
+
+
+PATIENCE: Final = 2
+"""How often rounded sums may hardly make the measure dearer one after the other."""
+
+DEARER: Final = 1.001
+"""How much dearer is more than hardly."""
+
+
+def rounded(
+    question: Question,
+    box: Box,
+    known: Entries | None,
+    ask: Callable[[BoxRows], Suggestion | None],
+    most: int,
+) -> tuple[Sequence[Rounding], Box]:
+    """Return rounded sums as long as they make the measure dearer, and the box that has their rows.
+
+    ``ask`` asks a program; ``known`` are rows written down before. Nothing is rounded where there
+    are more than ``most`` rows times classes.
+    """
+    least, waited, steps, wider = -1.0, 0, list[Rounding](), box
+    whole, used = question.whole(box), set[str]()
+    while (found := ask(look := BoxRows(question, box, known))) is not None:
+        waited = 0 if found.least > DEARER * least else waited + 1
+        least = max(least, found.least)
+        is_over = waited > PATIENCE or found.missed > FRACTION
+        new = [] if is_over else roundings(look, found, whole, most)
+        if not new:
+            # What the last point does not lean on would only make all that follows larger.
+            used = just_kept(look, found, whole) if steps else used
+            break
+        for step in new:
+            (box,) = question.parts(box, step)
+        steps += new
+    for step in reversed(steps):
+        if step.row in used:
+            used.update(step.round)
+    kept = [step for step in steps if step.row in used]
+    for step in kept:
+        (wider,) = question.parts(wider, step)
+    return kept, wider
 
 
 def roundings(
