@@ -3,7 +3,12 @@
 import pytest
 
 import planner
-from planner.proof.claims import TIES
+from planner.objective.profiles import PROFILES
+from planner.proof.claims import TIES, Stated
+from planner.solver.deadline import Deadline
+from planner.solver.kueue.planning import Planning
+from planner.solver.proving.grow import WAYS, Effort, grow
+from planner.solver.start import Given, start
 from tests.research.generated import generated
 
 
@@ -17,3 +22,30 @@ def test_every_level_is_proved(preset: str, seed: int) -> None:
     assert [level.proof for level in plan.certificate.levels] == ["certified"] * 8
     open_ = {claim.claim for claim in planner.check(state, plan).claims if not claim.certified}
     assert open_ <= {TIES}  # trees of ties are given less effort
+
+
+ABOVE = {"last_resort": 0, "highest_priority": 1}
+"""The levels above, with their values."""
+
+
+@pytest.mark.parametrize(("seed", "least"), [(6, 46_500), (9, 148_500)])
+def test_unfairness_is_shown_in_few_steps(seed: int, least: int) -> None:
+    """Queues may be over in several resources: which one, and the last victim's size, is whole.
+
+    Without splits of such quantities, without rounding them, or without the size, no tree ends
+    within 300 steps. That no set has less another solver says of the same rows, too (HiGHS).
+    """
+    state = generated("hierarchical", seed, workloads=2000, victims=200)
+    planning = start(state, Given(None))
+    assert isinstance(planning, Planning)
+    claims = planning.claims(planning.set_objective(PROFILES["fair"]), ())
+    above = [
+        Stated(("last_resort",), 0, proved=True),
+        Stated(("highest_priority",), 1, proved=True),
+    ]
+    question = claims.level(above, ("unfairness",), least)
+    steps = grow(question, Deadline(), Effort(WAYS[0].steps + 1, entries=10**12)).steps
+    assert steps is not None
+    question.check(steps)
+    reached = claims.level(above, ("unfairness",), least + 1)
+    assert grow(reached, Deadline(), Effort(20, 10**9)).steps is None
