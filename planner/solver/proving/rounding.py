@@ -81,7 +81,8 @@ def rounded(
         new = [] if is_over else roundings(look, found, whole, most)
         if not new:
             # What the last point does not lean on would only make all that follows larger.
-            used = just_kept(look, found, whole) if steps else used
+            kept = _Columns(look, found, whole).tight.tolist() if steps else []
+            used = {look.names[number] for number in kept}
             break
         for step in new:
             (box,) = question.parts(box, step)
@@ -89,10 +90,10 @@ def rounded(
     for step in reversed(steps):
         if step.row in used:
             used.update(step.round)
-    kept = [step for step in steps if step.row in used]
-    for step in kept:
+    steps = [step for step in steps if step.row in used]
+    for step in steps:
         (wider,) = question.parts(wider, step)
-    return kept, wider
+    return steps, wider
 
 
 def roundings(
@@ -134,11 +135,6 @@ def roundings(
             chosen.append(step.model_copy(update={"row": name}))
             directions.append(direction)
     return chosen
-
-
-def just_kept(look: BoxRows, found: Suggestion, whole: Collection[str]) -> set[str]:
-    """Return the names of the rows that a point just keeps."""
-    return {look.names[number] for number in _Columns(look, found, whole).tight.tolist()}
 
 
 class _Columns:
