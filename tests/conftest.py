@@ -29,15 +29,17 @@ collect_ignore = [] if all((ROOT / "planner" / wing).is_dir() for wing in WINGS)
 ABSENT = "no recorded answers"
 """How the reason begins for which a test is skipped where they are not."""
 LONG = (
-    *("operations/steer/test_live.py", "operations/cli/test_mcp.py"),
+    *("operations/steer/test_live.py", "operations/cli/test_mcp.py", "docs/test_site.py"),
     *("operations/serve/test_service.py", "operations/batch/test_kills.py"),
-    *("operations/batch/test_cluster.py", "solver/test_determinism.py", "cli/test_kills.py"),
+    *("operations/batch/test_cluster.py", "operations/steer/test_stories.py"),
+    *("solver/test_determinism.py", "cli/test_kills.py", "batch/test_stopping.py"),
     *("fuzz/test_fuzz.py", "fuzz/test_nasty.py", "test_distribution.py", "test_mutants.py"),
-    *("commands/boost/test_brute_force.py", "solver/test_oracle_kueue.py"),
-    *("proof/test_yunikorn_trees.py", "solver/test_flavors.py", "proof/test_mutants.py"),
-    *("solver/test_caps.py", "research/strict/test_against_oracle.py"),
-    *("solver/test_oracle_budgets.py", "solver/test_effort_cut.py"),
-    *("proof/test_earlier_trees.py", "proof/test_narrowing.py", "proof/test_referee.py"),
+    *("commands/boost/test_brute_force.py", "commands/check/test_every_field.py"),
+    *("solver/test_oracle_kueue.py", "proof/test_yunikorn_trees.py", "proof/test_mutants.py"),
+    *("test_recorded_absent.py", "operations/lint/test_turn.py", "research/test_hard_states.py"),
+    *("operations/kubectl/test_real.py", "solver/test_oracle_budgets.py"),
+    *("commands/explain/kueue/test_weights.py", "proof/test_earlier_trees.py"),
+    *("proof/test_narrowing.py", "proof/test_touched.py", "operations/watch/test_reports.py"),
 )
 """Files of few tests that take long, by waiting or by work: begun last, they would end alone."""
 TEST_ALL = bool(os.environ.get("PLANNER_TEST_ALL"))
@@ -110,6 +112,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     many = Counter(item.path for item in items)
     long = {ROOT / "tests" / name: place for place, name in enumerate(LONG)}
     items.sort(key=lambda item: (long.get(item.path, len(LONG)), -many[item.path]))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Run a process more than there are cores: many tests wait for others that they start."""
+    return 1 + len(os.sched_getaffinity(0))
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -14,7 +14,7 @@ import pytest
 
 from tests.batch.runs import wait_for
 from tests.cli.running import command, environment
-from tests.conftest import FOR_EVER_S
+from tests.conftest import FOR_EVER_S, TEST_ALL
 from tests.fuzz import judge
 from tests.fuzz.limits import in_processes, run
 from tests.fuzz.nasty import KINDS, LIMIT, knapsack, nasty, ties
@@ -22,7 +22,7 @@ from tests.operations.batch.dask_cluster import DaskCluster
 
 # The processes that these tests make do nothing that threads of others could get in the way of.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-STATES = int(os.environ.get("PLANNER_TEST_NASTY") or 3 * len(KINDS))
+STATES = int(os.environ.get("PLANNER_TEST_NASTY") or len(KINDS) * (3 if TEST_ALL else 1))
 
 
 def test_hard_states_have_an_answer_within_bounds() -> None:

@@ -45,11 +45,11 @@ def numbers(value: object, path: Path = ()) -> Iterator[tuple[Path, int]]:
 
 
 def replaced(value: Json, path: Path, new: object) -> Json:
-    """Return a JSON value with another value in one place."""
-    changed = copy.deepcopy(value)
+    """Return a JSON value with another value in one place, which shares all others."""
+    changed = copy.copy(value)
     at: Any = changed
     for step in path[:-1]:
-        at = at[step]
+        at[step] = at = copy.copy(at[step])
     at[path[-1]] = new
     return changed
 

@@ -35,7 +35,7 @@ from tests.conftest import TEST_ALL
 from tests.random_trees import PREEMPTOR, Instance, random_instance
 from tests.restless import restless_state
 
-SEEDS: Final = range(10_000 if TEST_ALL else 140)
+SEEDS: Final = range(10_000 if TEST_ALL else 70)
 SPLITS: Final = 7
 CASES: Final = ("attempt", "below", "over", "dominant")
 NEXT: Final[Measure] = ("unstable",)

@@ -31,7 +31,7 @@ def dumps() -> Iterator[Path]:
 
 @pytest.mark.parametrize(
     "path",
-    [*dumps()][:: 1 if TEST_ALL else 3],
+    [*dumps()][:: 1 if TEST_ALL else 6],
     ids=lambda path: path.relative_to(INSTANCES).as_posix(),
 )
 def test_every_instance_is_answered_on_one_screen(path: Path) -> None:

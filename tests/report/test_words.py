@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import islice
 
 import pytest
 from msgspec.structs import astuple
@@ -196,7 +197,7 @@ def test_it_follows_from_the_rest_whatever_is_read() -> None:
 def test_no_regret_may_take_more_and_then_says_so() -> None:
     """Its caps bind neither pods nor queues, nor how many victims the highest priority has."""
     found: set[str] = set()
-    for line in filter(asks_the_state, list(lines("small-classical-flat"))[:80]):
+    for line in filter(asks_the_state, islice(lines("small-classical-flat"), 80)):
         plan = planner.solve(state_of(line), line["pending"], assignment=line.get("assignment"))
         if plan.greedy is None or not (plan.greedy.victims and plan.victims):
             continue

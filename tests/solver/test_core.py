@@ -85,7 +85,7 @@ def test_a_hundred_workloads_of_all_shapes_share_fairly(seed: int) -> None:
     assert len(plan.victims) > 30
 
 
-@pytest.mark.parametrize("seed", range(6) if TEST_ALL else (1, 3, 5))
+@pytest.mark.parametrize("seed", range(6) if TEST_ALL else (3, 5))
 def test_many_victims_are_settled_at_once_as_one_by_one(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

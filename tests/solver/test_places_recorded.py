@@ -23,7 +23,7 @@ from tests.conftest import TEST_ALL, recorded_root
 from tests.recorded import state_of
 from tests.solver.ways import solve
 
-EVERY = 1 if TEST_ALL else 27
+EVERY = 1 if TEST_ALL else 54
 MOST = 7
 """Candidates of which every set is judged by the verifier, too."""
 

@@ -74,9 +74,9 @@ def free_node(state: YuniKornState, key: str) -> str:
     )
 
 
-def next_plan(state: YuniKornState) -> YuniKornPlan | None:
-    """Return the plan of the first ask that can be placed."""
-    for key in state.pending:
+def next_plan(state: YuniKornState, last: str) -> YuniKornPlan | None:
+    """Return the plan of the first ask that can be placed; whoever waited is asked again last."""
+    for key in sorted(state.pending, key=lambda key: key <= last):
         plan = planner.solve(state, key)
         if plan.status == "optimal":
             return plan
@@ -86,9 +86,11 @@ def next_plan(state: YuniKornState) -> YuniKornPlan | None:
 def run(state: YuniKornState) -> tuple[YuniKornState, list[YuniKornPlan]]:
     """Carry out plan after plan until nothing changes."""
     plans: list[YuniKornPlan] = []
-    while (plan := next_plan(state)) is not None and len(plans) < ENOUGH:
+    last = ""
+    while (plan := next_plan(state, last)) is not None and len(plans) < ENOUGH:
         assert planner.verify(state, plan).accepted
         plans.append(plan)
+        last = plan.preemptor
         state = carried_out(state, plan, plan.node or free_node(state, plan.preemptor))
     return state, plans
 

@@ -26,16 +26,16 @@ MANY = math.inf if TEST_ALL or FULL is None else 60
 """Lines of which some are tried in ordinary runs."""
 
 
-def lines(name: str) -> Iterator[Line]:
-    """Yield the lines of a recorded file."""
-    return map(json.loads, texts(FEATURES / f"{name}.jsonl.gz"))
+def lines(name: str, step: int = 1) -> Iterator[Line]:
+    """Yield every ``step``-th line of a recorded file."""
+    return map(json.loads, texts(FEATURES / f"{name}.jsonl.gz")[::step])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_line_is_reproduced(name: str) -> None:
     """In ordinary runs every third, of files that have many."""
-    every = [*lines(name)]
-    found = [replay_line(line) for line in every[:: 3 if len(every) > MANY else 1]]
+    many = len(texts(FEATURES / f"{name}.jsonl.gz")) > MANY
+    found = [replay_line(line) for line in lines(name, 3 if many else 1)]
     assert found
     assert [(one.id, one.detail) for one in found if one.outcome != "equal"] == []
 
@@ -52,7 +52,7 @@ ASKS = [
 def test_no_plan_is_certain_of_another_outcome_than_the_recorded(name: str) -> None:
     """Nor is any conditional, unless the dump lacks what users have in force."""
     told = {"allocated": "it fits as it is", "replaces": "it takes the place of placeholder"}
-    for line in [*lines(name)][:: 1 if TEST_ALL else 40]:
+    for line in lines(name, 1 if TEST_ALL else 80):
         state, expected = state_of_yunikorn(line), line["expect"]
         plan = planner.solve(state, line["ask"]["allocationKey"], rules="code")
         unknown = set[str]() if state.partitions[0].usage else {"user-limits"}
@@ -100,7 +100,7 @@ def recorded(line: Line) -> set[tuple[object, ...]]:
 def test_no_choice_of_the_core_is_said_for_certain_that_differs(name: str) -> None:
     """Nor is any held back, or said to be left to chance, that the core decides always the same."""
     often = not name.startswith("nondet") and "hang" not in name
-    for line in [*lines(name)][:: 1 if TEST_ALL else 25 if often else 3]:
+    for line in lines(name, 1 if TEST_ALL else 50 if often else 6):
         case, choices = of_core(line), recorded(line)
         own, other = decided(case.decision).choice, case.may_also
         if case.held_back is not None:

@@ -38,7 +38,7 @@ FILES = (
     "small-fair-hier",
     "small-flavors",
 )
-EVERY = 8 if TEST_ALL or recorded_root() is None else 32
+EVERY = 8 if TEST_ALL or recorded_root() is None else 64
 
 
 def legal_sets(exhaustive: dict[str, Any]) -> list[Victims]:

@@ -159,7 +159,7 @@ FILES = [
 ]
 
 
-@pytest.mark.parametrize("path", FILES[:: 1 if TEST_ALL else 2], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FILES[:: 1 if TEST_ALL else 4], ids=lambda path: path.stem)
 def test_notes_are_those_of_the_plan_in_every_instance(path: Path) -> None:
     state = planner.read(path)
     same(state, state.pending)

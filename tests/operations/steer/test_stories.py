@@ -12,8 +12,8 @@ from tests.conftest import TEST_ALL
 from tests.operations.steer.world import World, gated, population, settled, workload
 
 QUIET = range(60 if TEST_ALL else 6)
-CHURN = range(200 if TEST_ALL else 8)
-KILLS = range(100 if TEST_ALL else 6)
+CHURN = range(200 if TEST_ALL else 4)
+KILLS = range(100 if TEST_ALL else 3)
 
 
 def made(seed: int) -> Random:

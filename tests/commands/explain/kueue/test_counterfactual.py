@@ -27,7 +27,7 @@ FILES = (
     ("small-fair-flat", True),
     ("small-fair-hier", True),
 )
-EVERY = 45 if TEST_ALL or recorded_root() is None else 60
+EVERY = 45 if TEST_ALL or recorded_root() is None else 120
 OBJECTIVES = ("no-regret", "min-count", "min-lost-work")
 
 

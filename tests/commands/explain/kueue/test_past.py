@@ -329,7 +329,7 @@ def sides() -> list[Path]:
     """Return pairs of dumps around the evictions of a live Kueue."""
     root = recorded_root()
     folder = None if root is None else root / "kueue-live" / "watch"
-    return sorted(folder.glob("*-equal-*"))[:: 12 if TEST_ALL else 24] if folder else []
+    return sorted(folder.glob("*-equal-*"))[:: 12 if TEST_ALL else 48] if folder else []
 
 
 @pytest.mark.parametrize("pair", sides(), ids=lambda path: path.name[16:])
