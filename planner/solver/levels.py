@@ -88,8 +88,11 @@ GRAIN: Final = 1000
 BEYOND: Final = 0, 1, 3, 7
 """How many such parts beyond the edge the solver looks, one after the other."""
 
-BOUNDING: Final = 3 / 4
-"""The share of the time left that trees of whole levels may take; shorter ones bound the others."""
+BOUNDING: Final = 1 / 4
+"""The share of the time left that is kept for short trees, which bound levels without a proof."""
+
+BOUNDING_S: Final = 5.0
+"""The most seconds that are kept for these: each takes eight steps."""
 
 Ask = Callable[[Claims], Question]
 """Makes a question of claims."""
@@ -191,7 +194,8 @@ class Settling:
     def settle(self) -> Proved:
         """Return the best answer of the search, or that there is none, and what that rests on."""
         whole, search = self.search.deadline, self.search
-        search.deadline = whole.part(BOUNDING)
+        kept = min(BOUNDING, BOUNDING_S / max(whole.left() or 0.0, BOUNDING_S))
+        search.deadline = whole.part(1 - kept)
         with without_garbage_collection():
             begin("certifying")
             if search.incumbent is not None:
