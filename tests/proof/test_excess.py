@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import product
 from math import inf
 
+import numpy as np
 import pytest
 
 from planner.objective.profiles import PROFILES
@@ -150,6 +151,9 @@ def test_a_queue_below_that_keeps_quota_frees_a_part(own: int) -> None:
     found, root = question.rows(question.root), question.root
     rows = [row for name, row in found.items() if name.endswith("cohort/n")]
     choices = [(), *zip({name for row in rows for name in row.extra}, strict=False)]
+    fewer = question.rules.fixed_rows(np.minimum(root.most, 1))
+    sizes = {name: row.classes.tolist() for name, row in fewer.items() if name.startswith("last ")}
+    assert sizes == {name: found[name].classes.tolist() for name in sizes}  # in any box the same
     room = STORED + sum(SHARED) - own - 1
     assert room >= STORED  # else b can keep nothing before the last victim goes
     refused = 0

@@ -184,13 +184,11 @@ class Counted(NamedTuple):
     @classmethod
     def of(cls, frame: Frame, node: int, fr: int, most: IntArray) -> Counted:
         """Return what counts of a fr at a node, with at most ``most`` victims of each class."""
-        room, held = (
-            frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1,
-            frame.held(fr),
-        )
+        room = frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
+        held = frame.held(fr)
         whole = max(1, int(np.gcd.reduce(held[frame.below[node]])))
         parts = PARTS if int(held.max()) // whole < ROUNDING // PARTS else 1
-        of_all = _reaching(frame, node, fr, _Parts(held // whole * parts, most, whole, parts), room)
+        of_all = _reaching(frame, node, fr, _Parts(held // whole * parts, whole, parts), room)
         # Whatever several victims free together is a multiple of their common divisor: a bound is
         # as good in whole units, and in a linear program far better.
         unit = max(1, int(np.gcd.reduce(of_all)))
@@ -241,10 +239,9 @@ class Counted(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """What one member of each class has ``held``, in ``parts`` of a ``unit``; ``most`` of each."""
+    """What one member of each class has ``held``, in ``parts`` of a ``unit``."""
 
     held: IntArray
-    most: IntArray
     unit: int
     parts: int
 
@@ -255,9 +252,9 @@ def _reaching(frame: Frame, node: int, fr: int, by: _Parts, room: float) -> IntA
     A node c between that stores s above what it keeps passes up min(what is freed at c, s). If at
     most ``room`` is freed at the node, and s is more, then the minimum is what is freed at c.
     Otherwise it is, as it is concave, at least the chord: what is freed at c times s, divided by
-    the most that can be freed there.
+    what all candidates free there. Not only those of a box: a size has to mean the same in all.
     """
-    found = np.zeros_like(by.held)
+    found, sizes = np.zeros_like(by.held), frame.classes.sizes
     if frame.tree.nodes[node].is_queue:
         found[frame.below[node]] = by.held[frame.below[node]]
     for child in frame.tree.children[node]:
@@ -266,7 +263,7 @@ def _reaching(frame: Frame, node: int, fr: int, by: _Parts, room: float) -> IntA
             continue
         binds = kept != 0 and used - kept <= room
         freed = _reaching(frame, child, fr, by, inf if binds else room)
-        stored, in_all = (used - kept) * by.parts // by.unit, sum_of_products(freed, by.most)
+        stored, in_all = (used - kept) * by.parts // by.unit, sum_of_products(freed, sizes)
         if binds and in_all > stored:
             freed = (freed.astype(object) * stored // in_all).astype(np.int64)
         found += freed
