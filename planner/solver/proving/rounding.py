@@ -235,6 +235,7 @@ class _Columns:
             return
         by, size = float(divisors[best, 0]), np.abs(weights)
         times = min(PRECISE / min(by, float(size.min())), LARGEST / max(by, float(size.max()), 1.0))
-        whole = zip(rows.tolist(), weights.tolist(), strict=True)
-        these = {self.look.names[row]: round(one * times) for row, one in whole}
+        numbers: list[int] = rows.tolist()
+        whole = zip(numbers, (weights * times).tolist(), strict=True)
+        these = {self.look.names[row]: round(one) for row, one in whole}
         yield {name: m for name, m in these.items() if m}, round(by * times)
