@@ -24,10 +24,6 @@ def test_every_level_is_proved(preset: str, seed: int) -> None:
     assert open_ <= {TIES}  # trees of ties are given less effort
 
 
-ABOVE = {"last_resort": 0, "highest_priority": 1}
-"""The levels above, with their values."""
-
-
 @pytest.mark.parametrize(("seed", "least"), [(6, 46_500), (9, 148_500)])
 def test_unfairness_is_shown_in_few_steps(seed: int, least: int) -> None:
     """Queues may be over in several resources: which one, and the last victim's size, is whole.

@@ -169,7 +169,7 @@ def test_a_record_of_the_search_alone_is_told_though_the_ask_may_not_preempt() -
     assert not plan.victims
 
 
-EVERY = 8
+EVERY = 4
 RECORDED = [name for name in NAMES if name.rpartition("/")[2] == "required-node"]
 SMALL_ENOUGH = 8
 """Allocations up to which every subset is tried."""
