@@ -52,7 +52,6 @@ RESTS: Final = 1e-3
 _NOISE: Final = 1e-9
 """What a multiplier may be beside the largest to be an error of doubles."""
 
-
 PATIENCE: Final = 2
 """How often rounded sums may hardly make the measure dearer one after the other."""
 
@@ -73,12 +72,16 @@ def rounded(
     are more than ``most`` rows times classes.
     """
     least, waited, steps, wider = -1.0, 0, list[Rounding](), box
-    whole, used = question.whole(box), set[str]()
-    while (found := ask(look := BoxRows(question, box, known))) is not None:
+    whole, used, look = question.whole(box), set[str](), BoxRows(question, box, known)
+    # Before a program is asked: in a large state it takes long.
+    numbers = len(look.names) * (look.box.least.size + len(look.quantities))
+    if len(look.binding) > MOST_ROWS or numbers > most:
+        return steps, box
+    while (found := ask(look)) is not None:
         waited = 0 if found.least > DEARER * least else waited + 1
         least = max(least, found.least)
         is_over = waited > PATIENCE or found.missed > FRACTION
-        new = [] if is_over else roundings(look, found, whole, most)
+        new = [] if is_over else roundings(look, found, whole)
         if not new:
             # What the last point does not lean on would only make all that follows larger.
             kept = _Columns(look, found, whole).tight.tolist() if steps else []
@@ -86,7 +89,7 @@ def rounded(
             break
         for step in new:
             (box,) = question.parts(box, step)
-        steps += new
+        look, steps = BoxRows(question, box, known), [*steps, *new]
     for step in reversed(steps):
         if step.row in used:
             used.update(step.round)
@@ -96,17 +99,11 @@ def rounded(
     return steps, wider
 
 
-def roundings(
-    look: BoxRows, found: Suggestion, whole: Collection[str], most: int
-) -> list[Rounding]:
+def roundings(look: BoxRows, found: Suggestion, whole: Collection[str]) -> list[Rounding]:
     """Return roundings whose rows a point is far beyond, the farthest first.
 
-    The quantities ``whole`` are. None are looked for where there are more than ``most`` rows times
-    classes.
+    ``whole`` has the names of quantities that are.
     """
-    numbers = len(look.names) * (look.box.least.size + len(look.quantities))
-    if len(look.binding) > MOST_ROWS or numbers > most:
-        return []
     columns = _Columns(look, found, whole)
     known = len(look.box.sums)
     # Nor does the checker add any number of rows over many classes.
@@ -210,7 +207,10 @@ class _Columns:
     def _divided(
         self, rows: IntArray, weights: FloatArray
     ) -> Iterator[tuple[Mapping[str, int], int]]:
-        """Yield the sum of some rows, with the divisor for which the point is farthest beyond."""
+        """Yield the sum of some rows, with the divisor for which the point is farthest beyond.
+
+        Nothing is yielded where no divisor takes the point beyond.
+        """
         rows, weights = rows[weights != 0.0], weights[weights != 0.0]
         if not rows.size:
             return
