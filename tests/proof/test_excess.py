@@ -5,7 +5,6 @@ from fractions import Fraction
 from itertools import product
 from math import inf
 
-import numpy as np
 import pytest
 
 from planner.objective.profiles import PROFILES
@@ -14,8 +13,7 @@ from planner.proof.kueue import KueueRules
 from planner.proof.question import Question
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, start
-from planner.state.kueue import State
-from tests.cluster import PENDING, cohort, pending, queue, running, state_of
+from tests.cluster import PENDING, pending, queue, running, state_of
 
 HELD = 1, 1, 2, 4
 PAIRS = (9, 1), (1, 4), (2, 2), (1, 1), (3, 0), (2, 3), (1, 2)
@@ -27,18 +25,13 @@ Amounts = Mapping[str, int] | int
 
 
 def question_of(nominal: Amounts, held: Sequence[Amounts], lent: Amounts) -> Question:
-    """Return that question where a wants back all that b borrows."""
+    """Return the question whether any set is legal: a wants back all that b borrows."""
     state = state_of(
         queue("a", lent, "c", reclaim="Any"),
         queue("b", nominal, "c"),
         *(running(f"w{n}", "b", each) for n, each in enumerate(held)),
         pending("a", lent),
     )
-    return infeasible(state)
-
-
-def infeasible(state: State) -> Question:
-    """Return the question whether any set is legal."""
     planning = start(state, Given(PENDING))
     assert isinstance(planning, Planning)
     return planning.claims(planning.set_objective(PROFILES["no-regret"]), ()).infeasible()
@@ -126,52 +119,3 @@ def test_rows_with_the_size_of_the_last_victim(nominal: int) -> None:
         # All but the last, which had best be the largest, leave the queue over its quota.
         legal = sum(HELD) - (sum(gone) - max(gone, default=0)) > nominal
         assert any(admits(rows, counts, chosen) for chosen in ("", *last)) == legal, gone
-
-
-STORED = 4
-"""What queue b stores in its cohort: what it holds less what it keeps for itself."""
-KEPT, SHARED = (2, 2, 1, 3), (2, 2, 1)
-"""What victims hold of queue b, which keeps quota for itself, and of c, which keeps none."""
-
-
-@pytest.mark.parametrize("own", [2, 3, 4])
-def test_a_queue_below_that_keeps_quota_frees_a_part(own: int) -> None:
-    """Cohort n, of whose quota ``own`` is its own, admits what the chord does, and the law."""
-    question = infeasible(
-        state_of(
-            queue("a", 5, "r", reclaim="Any"),
-            cohort("n", "r", nominal=own),
-            queue("b", sum(KEPT) - STORED, "n", lending=0),
-            queue("c", 0, "n"),
-            *(running(f"b{n}", "b", each) for n, each in enumerate(KEPT)),
-            *(running(f"c{n}", "c", each) for n, each in enumerate(SHARED)),
-            pending("a", 5),
-        )
-    )
-    found, root = question.rows(question.root), question.root
-    rows = [row for name, row in found.items() if name.endswith("cohort/n")]
-    choices = [(), *zip({name for row in rows for name in row.extra}, strict=False)]
-    fewer = question.rules.fixed_rows(np.minimum(root.most, 1))
-    sizes = {name: row.classes.tolist() for name, row in fewer.items() if name.startswith("last ")}
-    assert sizes == {name: found[name].classes.tolist() for name in sizes}  # in any box the same
-    room = STORED + sum(SHARED) - own - 1
-    assert room >= STORED  # else b can keep nothing before the last victim goes
-    refused = 0
-    for counts in product(*(range(most + 1) for most in root.most.tolist())):
-        each = zip(_keys(question), counts, strict=True)
-        gone = [key.removeprefix("ns/") for key, count in each for _ in range(count)]
-        kept = [KEPT[int(key[1:])] for key in gone if key[0] == "b"]
-        shared = [SHARED[int(key[1:])] for key in gone if key[0] == "c"]
-        parts = [Fraction(one * STORED, sum(KEPT)) for one in kept] + shared
-        # The last victim may be whichever of its size frees most.
-        back = max([0, *parts, *(one for one in kept if one in SHARED)])
-        in_proportion = sum(parts) - back <= room
-        legal = not gone or any(
-            min(STORED, sum(kept) - of_b) + sum(shared) - of_c <= room
-            for of_b, of_c in [*((one, 0) for one in kept), *((0, one) for one in shared)]
-        )
-        admitted = any(admits(rows, counts, *chosen) for chosen in choices)
-        assert admitted == in_proportion, gone
-        assert admitted or not legal, gone
-        refused += not admitted
-    assert refused

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from planner.proof.box import Box, Numbers, Row, exact, numbered
 from planner.proof.kueue.places import Rooms
+from planner.quantity import UNLIMITED
 from planner.quota.classes import Classes, IntArray, by_value
 from planner.quota.kueue.holders import Holders
 from planner.quota.kueue.tree import Usage
@@ -154,6 +155,24 @@ class Frame:
         A node below it that keeps quota for itself may take up a part.
         """
         return not any(self.tree.kept[n][fr] for n in self.strictly_below(node))
+
+    def counting(self, node: int, fr: int, room: int) -> IntArray:
+        """Return the classes below a node that free there all they hold, if no more than ``room``.
+
+        A node c between that stores s above what it keeps passes up min(what is freed at it, s). If
+        at most ``room`` is freed at the node, and s is more, then the minimum is what is freed at
+        c. So the victims of these classes together hold at most ``room``, too.
+        """
+        if self.counts_fully(node, fr):
+            return self.below[node]
+        found = []
+        for child in self.tree.children[node]:
+            if child in self.below:
+                kept, used = self.tree.kept[child][fr], self.before.amount[child][fr]
+                if kept == 0 or (kept != UNLIMITED and used - kept > room):
+                    is_queue = self.tree.nodes[child].is_queue
+                    found.append(self.below[child] if is_queue else self.counting(child, fr, room))
+        return np.sort(np.concatenate([_NOBODY, *found]))
 
     def strictly_below(self, node: int) -> Sequence[int]:
         """Return the nodes below a node that have candidates."""

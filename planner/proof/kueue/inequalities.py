@@ -7,7 +7,7 @@ Source: docs/semantics/kueue.md §3, §5.1, §5.6, §6.1 to §6.5; docs/design/t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import gcd, inf
 from typing import Final, NamedTuple
 
@@ -141,37 +141,30 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
     for fr, (name, each) in zip(watched, counted.items(), strict=True):
         reach = {over: each.most_beside(other) for over, other in counted.items()}
         what = f"{frame.tree.frs[fr]} of {frame.name(node)}"
-        most_freed = max(each.sizes.values(), default=0)
-        large = {size: freed for size, freed in each.sizes.items() if LARGE * freed >= most_freed}
-        small = max((freed for size, freed in each.sizes.items() if size not in large), default=0)
-        reach[name] = each.room + small
-        reach |= {f"last {size} {what}": freed - small for size, freed in large.items()}
-        last = dict(each.last_rows(what, large))
+        large = [size for size in each.sizes if LARGE * size >= each.sizes[-1]]
+        small = max((size for size in each.sizes if size not in large), default=0)
+        last = {f"last {size} {what}": size for size in large}
         frame.choose(last)
-        yield from last.items()
-        yield f"one last {what}", Row(_NOBODY, _NOBODY, 0, {name: 1, **dict.fromkeys(last, -1)})
+        reach |= {name: each.room + small, **{one: size - small for one, size in last.items()}}
         yield name, Row(each.classes, -each.held, 0, reach)
+        yield f"one last {what}", Row(_NOBODY, _NOBODY, 0, {name: 1, **dict.fromkeys(last, -1)})
+        yield from each.last_rows(last)
     yield f"one over at {frame.name(node)}", Row(_NOBODY, _NOBODY, -1, dict.fromkeys(counted, -1))
 
 
 LARGE: Final = 4
-"""A last victim is large that frees at least one such part of what any frees."""
+"""A last victim is large that holds at least one such part of what any holds."""
 
 SIZES: Final = 40
 """Different sizes of victims up to which each size has a quantity of its own."""
 
 
-PARTS: Final = 1024
-"""Parts of what victims hold in which is told what a node passes up at least."""
-
-
 class Counted(NamedTuple):
-    """What the victims below a node free there of a fr at least, in a common unit.
+    """What the victims below a node hold of a fr that free all of it there, in a common unit.
 
-    ``classes`` are theirs, ``held`` is what one member of each frees, ``most`` how many there are;
-    ``of_all`` is what everybody frees: (K,). While the node stays over, all victims but the last
-    free at most the ``room``. That one has a size, what it holds in a unit of its own: ``size`` has
-    that of each class (K,), 0 of others, and ``sizes`` what a victim of each size frees at most.
+    ``classes`` are theirs, ``held`` is what one member of each holds, ``most`` how many there are;
+    ``of_all`` is what everybody holds: (K,). While the node stays over, all victims but the last
+    hold at most the ``room``, and that one holds one of the ``sizes``, or nothing.
     """
 
     classes: IntArray
@@ -179,36 +172,26 @@ class Counted(NamedTuple):
     most: IntArray
     of_all: IntArray
     room: int
-    size: IntArray
-    sizes: Mapping[int, int]
+    sizes: Sequence[int]
 
     @classmethod
     def of(cls, frame: Frame, node: int, fr: int, most: IntArray) -> Counted:
         """Return what counts of a fr at a node, with at most ``most`` victims of each class."""
         room = frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
-        below, size = frame.below[node], np.zeros_like(most)
-        whole = max(1, int(np.gcd.reduce(frame.held(fr)[below])))
-        size[below] = frame.held(fr)[below] // whole
-        parts = PARTS if int(size.max()) < ROUNDING // PARTS else 1
-        by = _Parts(size * parts, most, whole, parts)
-        of_all = _reaching(frame, node, fr, by, room)
-        # Whatever several victims free together is a multiple of their common divisor: a bound is
+        classes = frame.counting(node, fr, room)
+        # Whatever several victims hold together is a multiple of their common divisor: a bound is
         # as good in whole units, and in a linear program far better.
-        unit = max(1, int(np.gcd.reduce(of_all)))
-        of_all, room = of_all // unit, room * parts // (whole * unit)
-        classes, sizes = np.flatnonzero(of_all), dict[int, int]()
-        for k in classes[most[classes] > 0].tolist():
-            sizes[int(size[k])] = max(sizes.get(int(size[k]), 0), int(of_all[k]))
-        return cls(classes, of_all[classes], most[classes], of_all, room, size, sizes)
+        unit = max(1, int(np.gcd.reduce(frame.held(fr)[classes])))
+        of_all = np.zeros_like(most)
+        of_all[classes] = frame.held(fr)[classes] // unit
+        held, room = of_all[classes], room // unit
+        sizes = sorted({*held[(most[classes] > 0) & (held > 0)].tolist()})
+        return cls(classes, held, most[classes], of_all, room, sizes)
 
-    def last_rows(self, what: str, sizes: Iterable[int]) -> Iterator[tuple[str, Row]]:
-        """Yield rows by which the last victim has a size only if a victim of that size goes.
-
-        Who has a size is the same in every box: a tree may split by it, and round it.
-        """
-        for size in sizes:
-            these = np.flatnonzero(self.size == size)
-            name = f"last {size} {what}"
+    def last_rows(self, last: Mapping[str, int]) -> Iterator[tuple[str, Row]]:
+        """Yield rows by which the last victim has a size only if a victim of that size goes."""
+        for name, size in last.items():
+            these = self.classes[self.held == size]
             yield name, Row(these, np.ones_like(these), 0, {name: -1})
 
     @property
@@ -219,7 +202,7 @@ class Counted(NamedTuple):
     @property
     def possible(self) -> int:
         """What the victims hold at most: the largest last one permits the most."""
-        return self.room + max(self.sizes.values(), default=0)
+        return self.room + max(self.sizes, default=0)
 
     @property
     def says_nothing(self) -> bool:
@@ -251,49 +234,16 @@ class Counted(NamedTuple):
         return min(self.in_all, (p * other.possible + sum_of_products(gained, self.most)) // q)
 
 
-class _Parts(NamedTuple):
-    """What one member of each class has ``held``, in ``parts`` of a ``unit``; ``most`` of each."""
-
-    held: IntArray
-    most: IntArray
-    unit: int
-    parts: int
-
-
-def _reaching(frame: Frame, node: int, fr: int, by: _Parts, room: float) -> IntArray:
-    """(K,) return what a victim of each class frees at a node at least.
-
-    A node c between that stores s above what it keeps passes up min(what is freed at c, s). If at
-    most ``room`` is freed at the node, and s is more, then the minimum is what is freed at c.
-    Otherwise it is, as it is concave, at least the chord: what is freed at c times s, divided by
-    the most that can be freed there.
-    """
-    found = np.zeros_like(by.held)
-    if frame.tree.nodes[node].is_queue:
-        found[frame.below[node]] = by.held[frame.below[node]]
-    for child in frame.tree.children[node]:
-        kept, used = frame.tree.kept[child][fr], frame.before.amount[child][fr]
-        if child not in frame.below or kept == UNLIMITED or used <= kept:
-            continue
-        binds = kept != 0 and used - kept <= room
-        freed = _reaching(frame, child, fr, by, inf if binds else room)
-        stored, in_all = (used - kept) * by.parts // by.unit, sum_of_products(freed, by.most)
-        if binds and in_all > stored:
-            freed = (freed.astype(object) * stored // in_all).astype(np.int64)
-        found += freed
-    return found
-
-
 def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tuple[str, Row]]:
     """Yield the rows of a node that is over its quota in a given fr until its last victim goes.
 
-    All victims but that one free at most the excess less one. For the size s of that one there are
+    All victims but that one hold at most the excess less one. For the size s of that one there are
     quantities last_s, each at most 1 and at most the number of victims of size s, and together at
     most 1:
 
-        sum(freed * x) - sum(freed of s * last_s) <= excess - 1
+        sum(held * x) - sum(s * last_s) <= excess - 1
 
-    all in units of their common divisor.
+    all in units of their common divisor. Only victims count of whom nodes between take up nothing.
     """
     counted, what = Counted.of(frame, node, fr, most), f"{frame.tree.frs[fr]} of {frame.name(node)}"
     if counted.says_nothing:
@@ -303,13 +253,12 @@ def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tup
     if len(counted.sizes) > SIZES:
         yield f"excess {what}", Row(classes, -held, -counted.possible)
         return
-    last = dict(counted.last_rows(what, counted.sizes))
+    last = {f"last {size} {what}": size for size in counted.sizes}
     frame.choose(last)
-    freed = dict(zip(last, counted.sizes.values(), strict=True))
-    yield f"excess {what}", Row(classes, -held, -counted.room, freed)
+    yield f"excess {what}", Row(classes, -held, -counted.room, last)
     # At most one, not one: the last victim may hold nothing of this, and then all of them count.
     yield f"one last {what}", Row(_NOBODY, _NOBODY, -1, dict.fromkeys(last, -1))
-    yield from last.items()
+    yield from counted.last_rows(last)
 
 
 ROUNDING: Final = 2**48
