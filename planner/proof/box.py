@@ -9,6 +9,7 @@ sets if non-negative multiples of rows add up to a row that no set in the box sa
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from operator import mul
 from typing import Any, Final, NamedTuple
@@ -261,23 +262,23 @@ def rounded_sum(
     step: Rounding,
     box: Box,
     ranges: Mapping[str, tuple[int, int]],
-    whole: Collection[str] = (),
+    whole: AbstractSet[str] = frozenset(),
 ) -> Row:
     """Return a row that all sets of a box satisfy that satisfy some rows: their sum, rounded.
 
     Let t be the victims of each class beyond its least number, or, of ``step.down``, those that are
     missing from its most; y what each further quantity is away from the end at which it gives the
-    sum least, or, of ``step.out``, most; s what each row with a negative multiplier m has to spare.
+    sum least, or, of ``step.out``, most; s what each row, with the multiplier m, has to spare.
     All of these are at least 0, and the rows say
 
         sum(a * t) + sum(c * y) + sum(-m * s) >= b  with b = by * q + r and 0 < r < by.
 
-    For y that need not be whole, 0 takes the place of a c below 0. The t and the ``whole`` y are
-    whole: of each a and c of theirs the multiples of by go into a whole number z, and the rest,
-    too, where it is more than r: rounded up, so that the left side only grows. The other rests, y
-    and s are an amount e >= 0, and by * z + e >= b. Then r * z + e >= r * (q + 1), mixed-integer
-    rounding: where z > q by z alone, and else as e >= b - by * z = by * (q - z) + r >=
-    r * (q - z) + r.
+    The t are whole, so are the y of ``whole`` quantities, and so are the s of rows without others.
+    Of each factor of these the multiples of by go into a whole number z, and the rest, too, where
+    it is more than r: rounded up, so that the left side only grows. The other rests are an amount
+    e >= 0, as are the other y and s, with 0 for a factor below 0; and by * z + e >= b. Then
+    r * z + e >= r * (q + 1), mixed-integer rounding: where z > q by z alone, and else as
+    e >= b - by * z = by * (q - z) + r >= r * (q - z) + r.
 
     Raises ``ValueError`` if it divides b: there is nothing to round.
     """
@@ -298,7 +299,12 @@ def rounded_sum(
     rounded = amounts // by * rest + np.minimum(amounts % by, rest)
     each = np.where(are_whole, rounded, np.maximum(amounts, 0)) * sign
     needed = rest * (above + 1) + int((each * base).sum())
-    spared = [(row, -m) for row, m in rows if m < 0]
+    parts = (
+        # Amounts are whole: so is what a row has to spare, if all quantities of it are.
+        (row, -m // by * rest + min(-m % by, rest) if row.extra.keys() <= whole else max(0, -m))
+        for row, m in rows
+    )
+    spared = [(row, part) for row, part in parts if part]
     kept = {name: c for name, c in zip(names, each[of.size :].tolist(), strict=True) if c}
     total = add_up([(Row(of, each[: of.size], needed, kept), 1), *spared], box, ranges)
     return Row(

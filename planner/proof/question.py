@@ -5,7 +5,8 @@ A tree that is one sum of inequalities is told in words, which a reader can foll
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -83,7 +84,7 @@ class Rules(Protocol):
         ...
 
     @property
-    def whole(self) -> Collection[str]:
+    def whole(self) -> AbstractSet[str]:
         """The further quantities that are whole in every legal set."""
         ...
 
@@ -269,7 +270,7 @@ class Question:
         self._anywhere(box)  # its rows say which are counted
         return self._measures(self._need(box)).touched
 
-    def whole(self, box: Box) -> Collection[str]:
+    def whole(self, box: Box) -> AbstractSet[str]:
         """Return the further quantities that are whole in every set in question."""
         # A queue is touched or not, whatever the rows would allow between.
         return {*self.rules.whole, *chain.from_iterable(self.touched(box).values())}

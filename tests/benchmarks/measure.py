@@ -41,7 +41,7 @@ def timed(work: Callable[[], Answer]) -> Answer:
 
 def planned(state: State, pending: str, objective: str, limit: float) -> Answer:
     """Return the planner's own answer, and how long everything before its search took."""
-    import ortools.linear_solver.python.model_builder_helper  # noqa: F401, PLC0415 - loaded once
+    import ortools.linear_solver.pywraplp  # noqa: F401, PLC0415 - loaded once
 
     def work() -> Answer:
         deadline = Deadline.after(limit)

@@ -16,7 +16,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.proving import grow as growing
 from planner.solver.proving.earlier import EarlierTree
 from planner.solver.proving.grow import Before, Effort, Grown, grow
-from planner.solver.proving.program import BoxRows
+from planner.solver.proving.rows import BoxRows
 from tests.conftest import QUICKSTART, TEST_ALL
 from tests.proof.test_touched import asked, claims_of, questions
 from tests.solver.test_quota_tree import scattered

@@ -28,7 +28,9 @@ from planner.proof.claims import Claims, Stated
 from planner.proof.question import Open, Question
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import settled
-from planner.solver.proving.program import BoxRows, plain, precise, suggest
+from planner.solver.proving.multipliers import plain, precise
+from planner.solver.proving.program import suggest
+from planner.solver.proving.rows import BoxRows
 from planner.solver.start import Given, start
 from tests.cluster import PENDING as WAITING
 from tests.conftest import TEST_ALL

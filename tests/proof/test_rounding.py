@@ -11,7 +11,7 @@ from planner.plan.proof import CountSplit, Rounding
 from planner.proof.box import Box, Row, rounded_sum
 from planner.proof.question import ROUNDED, Question
 from planner.solver.deadline import Deadline
-from planner.solver.proving.grow import Before, Effort, Way, _Growth
+from planner.solver.proving.grow import Before, Effort, _Growth
 from tests.conftest import TEST_ALL
 from tests.proof.recheck import faults
 from tests.proof.test_referee import judged, questions
@@ -88,6 +88,24 @@ def test_of_a_whole_quantity_counted_from_its_most_what_is_missing_is_rounded() 
     assert said(found) == ([0], [2], 0, {"q": -2})
 
 
+def test_what_a_whole_row_has_to_spare_is_rounded_like_victims() -> None:
+    """By 4, which goes three times into 15 and leaves 3, 3 times 3 x + 2 y - s = 5 is as follows.
+
+        (2 * 3 + 1) x + (1 * 3 + 2) y - (1 * 3 - 1) s >= 12 with s = 3 x + 2 y - 5: x + y >= 2.
+
+    Where s need not be whole it is left out.
+    """
+    whole = rounded_sum([(row([3, 2], 5), 3)], rounding(4), box(3, 3), {})
+    assert said(whole) == ([0, 1], [1, 1], 2, {})
+    halves, ranges = [(row([3, 2], 5, q=1), 3)], {"q": (0, 2)}
+    assert said(rounded_sum(halves, rounding(4), box(3, 3), ranges)) == (
+        [0, 1],
+        [7, 5],
+        12,
+        {"q": 3},
+    )
+
+
 def test_a_sum_that_is_whole_already_is_not_rounded() -> None:
     with pytest.raises(ValueError, match="nothing to round"):
         rounded_sum([(row([3], 6), 1)], rounding(3), box(3), {})
@@ -144,8 +162,7 @@ def test_trees_of_small_states_with_rounded_sums() -> None:
     rounded = 0
     for question, has_sets in (one for seed in range(SEEDS) for one in asked(seed)):
         effort = Effort(steps=300, entries=10**6)
-        given = question, Deadline(), effort, Before(), (), None
-        grown = _Growth(*given, Way(rounds=10**7), some=0).run()
+        grown = _Growth(question, Deadline(), effort, Before(), (), some=0, rounds=10**7).run()
         assert not (has_sets and grown.steps is not None)
         if grown.steps is not None:
             question.check(grown.steps)

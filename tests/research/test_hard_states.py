@@ -7,7 +7,7 @@ from planner.objective.profiles import PROFILES
 from planner.proof.claims import TIES, Stated
 from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
-from planner.solver.proving.grow import WAYS, Effort, grow
+from planner.solver.proving.grow import PATIENT, Effort, grow
 from planner.solver.start import Given, start
 from tests.research.generated import generated
 
@@ -40,7 +40,7 @@ def test_unfairness_is_shown_in_few_steps(seed: int, least: int) -> None:
         Stated(("highest_priority",), 1, proved=True),
     ]
     question = claims.level(above, ("unfairness",), least)
-    steps = grow(question, Deadline(), Effort(WAYS[0].steps + 1, entries=10**12)).steps
+    steps = grow(question, Deadline(), Effort(PATIENT + 1, entries=10**12)).steps
     assert steps is not None
     question.check(steps)
     reached = claims.level(above, ("unfairness",), least + 1)

@@ -7,7 +7,8 @@ import pytest
 
 from planner.proof.box import Box, Row, is_contradiction
 from planner.proof.question import Layers
-from planner.solver.proving.program import BoxRows, precise, readable
+from planner.solver.proving.multipliers import precise, readable
+from planner.solver.proving.rows import BoxRows
 
 
 class Rows(BoxRows):

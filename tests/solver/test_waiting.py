@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ortools.linear_solver.python import model_builder_helper
+from ortools.linear_solver import pywraplp
 from ortools.sat.python import cp_model_helper as cp
 
 import planner
@@ -167,16 +167,16 @@ def test_ctrl_c_in_a_linear_program_of_a_proof_is_not_lost(
     long: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state = planner.read(ROOT / "instances" / "quickstart" / "cluster.json")
-    helper, pressed = model_builder_helper.ModelSolverHelper, list[bool]()
+    solve, pressed = pywraplp.Solver.Solve, list[bool]()
 
-    class Interrupted(helper):  # type: ignore[misc, valid-type]
-        def solve(self, model: Any) -> None:
-            pressed.append(True)
-            press_ctrl_c()
-            super().solve(model)
+    def interrupted(engine: pywraplp.Solver) -> int:
+        pressed.append(True)
+        press_ctrl_c()
+        status: int = solve(engine)
+        return status
 
     monkeypatch.setattr(program, "LONG", long)
-    monkeypatch.setattr(model_builder_helper, "ModelSolverHelper", Interrupted)
+    monkeypatch.setattr(pywraplp.Solver, "Solve", interrupted)
     with pytest.raises(KeyboardInterrupt):
         planner.solve(state, objective="fair", certify=True)
     assert pressed == [True]

@@ -9,7 +9,8 @@ docs/semantics/yunikorn.md §3 to §7, §11.1 and §15.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 
 import numpy as np
@@ -61,7 +62,7 @@ class YuniKornRules(Frame):
     """
 
     scheduler: str = "yunikorn"
-    whole: Collection[str] = ()
+    whole: AbstractSet[str] = frozenset()
     needs: Mapping[str, str] = {}
 
     @cached_property

@@ -7,36 +7,27 @@ checker does not find true: a leaf is written only after ``Question`` accepts it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
-from math import gcd
 from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.plan.proof import ByLaws, ByRows, Narrowing, Split, Step
+from planner.plan.proof import ByLaws, ByRows, CaseSplit, Narrowing, Split, Step
 from planner.proof.box import Box, add_up, narrowed
 from planner.proof.claims import BETTER
 from planner.proof.question import MOST_HELD, Question, room_of
-from planner.quota.classes import IntArray
 from planner.solver.deadline import Deadline
+from planner.solver.proving.cover import Cover, one_against_measure
 from planner.solver.proving.earlier import Ahead, EarlierTree
-from planner.solver.proving.program import (
-    FRACTION,
-    BoxRows,
-    Entries,
-    Suggestion,
-    binding_rows,
-    plain,
-    precise,
-    readable,
-    suggest,
-)
+from planner.solver.proving.multipliers import plain, precise, readable
+from planner.solver.proving.program import Suggestion, Trial, suggest
 from planner.solver.proving.rounding import rounded
+from planner.solver.proving.rows import FRACTION, BoxRows, Entries, binding_rows
 from planner.solver.proving.split import splits
 from planner.stage import going_on
 
@@ -68,8 +59,11 @@ MORE: Final = 2
 CLOSED: Final = 1.0
 """What a part of a split counts in which the program misses much: it is as good as closed."""
 
-_OFF: Final = 1e-6
-"""The relative error that costs in doubles may have."""
+FINALISTS: Final = 2
+"""How many splits are tried with all rows of their parts, of all that seem good without."""
+
+QUICKER: Final = 10
+"""A program that goes on from its last optimum takes one part in so many of the time."""
 
 NOTHING: Final = 1e-12
 """What a part of a split counts in which the program misses no more than before."""
@@ -91,23 +85,15 @@ class Effort(Struct, frozen=True):
 ASKED: Final = 200
 
 
-class Way(NamedTuple):
-    """How a tree is grown: ``wide`` tries more splits.
+EASY: Final = 20
+"""Steps of a tree without rounded sums that is tried before them: mostly these are enough, and in
+large states take less time."""
 
-    It begins with rounded sums if rows times classes are no more than ``rounds``: in large states
-    these take longer than a short tree. After so many ``steps``, if there is a number, it is begun
-    anew in another way: most trees that are ever finished are short, and where one is lost in the
-    dark another is soon home.
-    """
+PATIENT: Final = 300
+"""Steps up to which an effort is too short for rounded sums to be worth their time."""
 
-    steps: int = 0
-    rounds: int = 0
-    wide: bool = False
-
-
-STRAIGHT: Final = Way()
-WAYS: Final = Way(300, rounds=2 * 10**5), Way(rounds=10**7, wide=True)
-"""The ways of a tree, one after the other. A matrix of 10^7 doubles is 80 MB."""
+MOST_NUMBERS: Final = 10**7
+"""Rows times classes up to which sums are rounded: a matrix of so many doubles is 80 MB."""
 
 
 class Tried(NamedTuple):
@@ -115,24 +101,6 @@ class Tried(NamedTuple):
 
     look: BoxRows
     found: Suggestion | None
-
-
-class Cover(NamedTuple):
-    """The victims that keep one row at the least cost: of all ``whole`` classes, and of the last.
-
-    Of the ``last`` class so many are to ``spare``.
-    """
-
-    whole: IntArray
-    last: int
-    spare: int
-
-    def within(self, box: Box) -> Box:
-        """Return the box of this one set."""
-        counts = box.least.copy()
-        counts[self.whole] = box.most[self.whole]
-        counts[self.last] = max(box.least[self.last], box.most[self.last] - max(0, self.spare))
-        return replace(box, least=counts, most=counts)
 
 
 class Grown(NamedTuple):
@@ -188,14 +156,14 @@ def grow(
         if quick.steps is not None or quick.better is not None:
             return quick
     is_level = any(one.name == BETTER for one in question.bounds)
-    grown, ways = Grown(), WAYS if is_level and effort.steps > WAYS[0].steps else (STRAIGHT,)
-    for way in ways:
-        some = replace(effort, steps=way.steps or effort.steps)
-        grown = _Growth(question, deadline, some, before, before.narrowed, earlier, way).run()
+    known = before.narrowed
+    if is_level and effort.steps > PATIENT:
+        brief = replace(effort, steps=EASY)
+        grown = _Growth(question, deadline, brief, before, known, earlier).run()
         if grown.steps is not None or grown.better is not None:
-            break
-        earlier = None
-    return grown
+            return grown
+        return _Growth(question, deadline, effort, before, known, rounds=MOST_NUMBERS).run()
+    return _Growth(question, deadline, effort, before, known, earlier).run()
 
 
 @dataclass
@@ -205,9 +173,9 @@ class _Growth:
     effort: Effort
     before: Before
     known: Sequence[Mapping[str, int]]
-    earlier: EarlierTree | None
-    way: Way = STRAIGHT
+    earlier: EarlierTree | None = None
     some: int = FEW
+    rounds: int = 0
     guide: str = BETTER
     steps: list[Step] = field(default_factory=list)
     begun: bool = False
@@ -215,8 +183,8 @@ class _Growth:
     look: BoxRows | None = None
     found: Suggestion | None = None
     tried: dict[int, Tried] = field(default_factory=dict)
-    cover: Cover | None = None
     chosen: tuple[Split, Sequence[Box]] | None = None
+    cover: Cover | None = None
     entries: int = 0
     largest: int = 0
 
@@ -318,7 +286,7 @@ class _Growth:
             return ByLaws(law=refused)
         if box.is_single:
             return None
-        leaf, self.cover = _one_against_measure(look)
+        leaf, self.cover = one_against_measure(look)
         return leaf or self._sum_of_rows(look)
 
     def _sum_of_rows(self, look: BoxRows) -> ByRows | None:
@@ -360,8 +328,8 @@ class _Growth:
             # The class that completes the dearest cover is the one to split.
             doubtful = None if self.cover is None else self.cover.last
             return self._by_one_row(box) or splits(self.question, box, None, doubtful)[0]
-        proposed = splits(self.question, box, found, wide=self.way.wide)
-        return proposed[0] if len(proposed) == 1 else self._strongest(box, proposed, found.least)
+        proposed = splits(self.question, box, found)
+        return proposed[0] if len(proposed) == 1 else self._strongest(box, proposed, found)
 
     def _by_program(self, look: BoxRows, found: Suggestion) -> ByRows | Narrowing | None:
         """Return the leaf or the narrowing that a program suggests, if it does."""
@@ -372,7 +340,7 @@ class _Growth:
             closing = None if unguided is None else _contradiction(look, unguided)
         if closing is not None:
             return closing
-        multipliers = _exact(look, found)
+        multipliers = _exact(look, found.multipliers)
         if _is_narrower(look, multipliers, NARROWER * _width(look.box)):
             return Narrowing(narrow=multipliers)
         return None
@@ -392,35 +360,63 @@ class _Growth:
             return None
         return Narrowing(narrow={row: 1})
 
-    def _strongest(self, box: Box, proposed: Sequence[Split], least: float) -> Split | Narrowing:
+    def _strongest(
+        self, box: Box, proposed: Sequence[Split], found: Suggestion
+    ) -> Split | Narrowing:
         """Return the split that raises the program's least value most in both of its parts.
 
         Where one part of a split is closed, what closes it may leave out further classes of the
         whole box: then the narrowing by that is returned.
         """
         whole, best, highest = self._look(box), proposed[0], -1.0
+        finalists = self._finalists(box, proposed, found)
+        if isinstance(finalists, Narrowing):
+            return finalists
         tried: list[Tried] = []
-        for step in proposed:
+        for step in finalists:
             worth, looks = 1.0, list[Tried]()
             for part in self.question.parts(box, step):
                 if worth <= highest:  # no part makes a split worth more
                     break
                 look = BoxRows(self.question, part, self.part)
                 one = look.closing_row()
-                found = None if one else self._suggest(look, self.guide)
-                narrowing = _beyond(whole, look, one, found)
+                other = None if one else self._suggest(look, self.guide)
+                narrowing = _beyond(whole, {one: 1.0} if one else _closing(other))
                 if narrowing is not None:
                     return narrowing
-                gained = CLOSED if found is None else min(CLOSED, found.least - least)
-                # A product: a split is worth little if one of its parts is as open as before.
-                worth *= max(gained, NOTHING)
-                looks.append(Tried(look, found))
+                worth *= _gained(found, other)
+                looks.append(Tried(look, other))
             if worth > highest:
                 best, highest, tried = step, worth, looks
         # Its parts are the next boxes: what was found there need not be looked for again.
         self.chosen = best, [one.look.box for one in tried]
         self.tried.update((id(one.look.box), one) for one in tried)
         return best
+
+    def _finalists(
+        self, box: Box, proposed: Sequence[Split], found: Suggestion
+    ) -> Sequence[Split] | Narrowing:
+        """Return the splits that seem best by the rows of the whole box, or a narrowing of it.
+
+        Only cases change rows so much that they have to be tried with their own.
+        """
+        whole, counts = self._look(box), [one for one in proposed if not isinstance(one, CaseSplit)]
+        if found.program is None or len(counts) <= FINALISTS:
+            return proposed
+        worths = dict[Split, float]()
+        for step in counts:
+            worth = 1.0
+            for part in self.question.parts(box, step):
+                self.entries += ASKED + whole.size // QUICKER
+                late = self.deadline.passed
+                trial = None if late else found.program.tried(part, self.deadline.left())
+                narrowing = _beyond(whole, _closing(trial))
+                if narrowing is not None:
+                    return narrowing
+                worth *= _gained(found, trial)
+            worths[step] = worth
+        best = sorted(counts, key=lambda step: -worths[step])[:FINALISTS]
+        return [one for one in proposed if one in best or isinstance(one, CaseSplit)]
 
     def _parts(self, box: Box, step: Split) -> Sequence[Box]:
         """Return the parts of a box by a split: the very boxes that were tried, if they were."""
@@ -451,7 +447,7 @@ class _Growth:
             if look.layers.find(bounded.name) is None:
                 continue
             found = self._suggest(look, bounded.name)
-            multipliers = {} if found is None else _exact(look, found)
+            multipliers = {} if found is None else _exact(look, found.multipliers)
             if _is_narrower(look, multipliers, _width(box) - 1):
                 wider, box = _width(box), self._narrowed(box, multipliers)
                 look = BoxRows(self.question, box)
@@ -462,9 +458,9 @@ class _Growth:
 
     def _rounded_root(self, box: Box) -> Box:
         """Add rounded sums to the rows of the root box, if any are worth it."""
-        if self.way.rounds:
+        if self.rounds:
             ask = partial(self._suggest, guide=BETTER)
-            steps, box = rounded(self.question, box, self.part, ask, self.way.rounds)
+            steps, box = rounded(self.question, box, self.part, ask, self.rounds)
             self.steps += steps
         common, own = binding_rows(self.question, box).common, box.sums
         self.part = Entries.of(common, box.most).within(own) if own else self.part
@@ -477,71 +473,31 @@ class _Growth:
         return part
 
 
-def _one_against_measure(look: BoxRows) -> tuple[ByRows | None, Cover | None]:
-    """Weigh one row against the measure: cheapest first, until enough is freed.
+def _gained(whole: Suggestion, part: Suggestion | Trial | None) -> float:
+    """Return what a part of a split counts, by what a program says of it, if it says anything.
 
-    For one row the best multiplier is known: the cost of a unit at which a fractional cover is
-    complete. Where no row contradicts the measure so, the dearest cover is returned.
+    A product: a split is worth little if one of its parts is as open as before.
     """
-    box, measure = look.box, look.layers.find(BETTER)
-    if measure is None:
-        return None, None
-    costs = np.zeros(box.least.size)
-    costs[measure.classes] = -measure.amounts.astype(float)
-    # The cost of the certain victims, and of further quantities at their ends.
-    certain = float((costs * box.least).sum())
-    certain -= sum(c * look.ranges[name][c > 0] for name, c in measure.extra.items())
-    most = -float(measure.least)
-    dearest, cover = -1.0, None
-    for number in look.binding:
-        name = look.names[number]
-        row = look.row(name)
-        if name == BETTER or row.extra or row.least <= 0:
-            continue
-        classes, amounts = look.entries(number)
-        useful = (amounts > 0) & (box.most[classes] > box.least[classes])
-        if not useful.any():
-            continue
-        missing = float(row.least) - float((amounts * box.least[classes]).sum())
-        classes, amounts = classes[useful], amounts[useful]
-        order = (costs[classes] / amounts).argsort(kind="stable")
-        free = (box.most - box.least)[classes[order]]
-        covered = (amounts[order] * free).cumsum()
-        end = min(int(covered.searchsorted(missing)), order.size - 1)
-        last = int(classes[order[end]])
-        prices = (costs[classes[order[: end + 1]]] * free[: end + 1]).cumsum()
-        price = float(prices[end])
-        # The pair says that a set costs at least what the fractional cover does: if that is within
-        # the measure, whatever the error of doubles, there is nothing to add up.
-        over = float(covered[end]) - missing
-        least = certain + price - over * float(costs[last] / amounts[order[end]])
-        if least > most - _OFF * (abs(least) + abs(most) + 1.0):
-            unit = int(row.amounts[(row.classes == last).argmax()])
-            common = gcd(int(costs[last]), unit)
-            pair = {name: int(costs[last]) // common, BETTER: unit // common}
-            if pair[name] > 0 and look.contradict(pair):
-                return ByRows(rows=pair), None
-        if price > dearest:
-            dearest = price
-            cover = Cover(classes[order[:end]], last, int(over // float(amounts[order[end]])))
-    return None, cover
+    gained = CLOSED if part is None else min(CLOSED, part.least - whole.least)
+    return max(gained, NOTHING)
 
 
-def _beyond(
-    whole: BoxRows, part: BoxRows, one: str | None, found: Suggestion | None
-) -> Narrowing | None:
-    """Return the narrowing of a box by what closes one part of it, if it leaves out more than that.
+def _closing(part: Suggestion | Trial | None) -> Mapping[str, float]:
+    """Return the multipliers by which rows contradict one another in a part, if they do."""
+    return {} if part is None or part.missed <= FRACTION else part.multipliers
 
-    ``one`` is a row that closes the part, ``found`` what a program suggests there.
+
+def _beyond(whole: BoxRows, multipliers: Mapping[str, float]) -> Narrowing | None:
+    """Return the narrowing of a box by what closes a part of it, if it leaves out more than that.
+
+    ``multipliers`` are those by which rows contradict one another in the part, if they do.
     """
-    multipliers = {one: 1} if one else {}
-    if found is not None and found.missed > 0:
-        multipliers = _exact(part, found)
     if any(whole.layers.find(name) is None for name in multipliers):
         return None
-    if not _is_narrower(whole, multipliers, _width(whole.box) - MORE):
+    exact = _exact(whole, multipliers)
+    if not _is_narrower(whole, exact, _width(whole.box) - MORE):
         return None
-    return Narrowing(narrow=multipliers)
+    return Narrowing(narrow=exact)
 
 
 def _contradiction(look: BoxRows, found: Suggestion) -> ByRows | None:
@@ -549,26 +505,26 @@ def _contradiction(look: BoxRows, found: Suggestion) -> ByRows | None:
     if found.missed <= 0 or not found.multipliers:
         return None
     doubles = [*found.multipliers.values()]
-    for whole in chain([plain(doubles)], precise(doubles, _largest(look, found))):
-        multipliers = _named(found, whole)
+    for whole in chain([plain(doubles)], precise(doubles, _largest(look, found.multipliers))):
+        multipliers = _named(found.multipliers, whole)
         if look.contradict(multipliers):
             return ByRows(rows=multipliers)
     return None
 
 
-def _exact(look: BoxRows, found: Suggestion) -> dict[str, int]:
+def _exact(look: BoxRows, multipliers: Mapping[str, float]) -> dict[str, int]:
     """Return multipliers as the integers that are closest to the doubles."""
-    if not found.multipliers:
+    if not multipliers:
         return {}
-    return _named(found, precise([*found.multipliers.values()], _largest(look, found))[-1])
+    return _named(multipliers, precise([*multipliers.values()], _largest(look, multipliers))[-1])
 
 
-def _largest(look: BoxRows, found: Suggestion) -> list[int]:
-    return [look.row(name).largest for name in found.multipliers]
+def _largest(look: BoxRows, multipliers: Iterable[str]) -> list[int]:
+    return [look.row(name).largest for name in multipliers]
 
 
-def _named(found: Suggestion, whole: Sequence[int]) -> dict[str, int]:
-    return {name: m for name, m in zip(found.multipliers, whole, strict=True) if m > 0}
+def _named(multipliers: Iterable[str], whole: Sequence[int]) -> dict[str, int]:
+    return {name: m for name, m in zip(multipliers, whole, strict=True) if m > 0}
 
 
 def _is_narrower(look: BoxRows, multipliers: Mapping[str, int], most: float) -> bool:

@@ -13,7 +13,8 @@ from planner.proof.kueue import KueueRules
 from planner.proof.kueue.inequalities import may_dominate
 from planner.proof.kueue.rules import stuck
 from planner.quota.classes import IntArray
-from planner.solver.proving.program import FRACTION, Suggestion
+from planner.solver.proving.program import Suggestion
+from planner.solver.proving.rows import FRACTION
 
 
 def cases(

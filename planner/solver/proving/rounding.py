@@ -9,7 +9,8 @@ worth it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 import numpy as np
@@ -19,7 +20,8 @@ from planner.problem.array import FloatArray
 from planner.proof.box import Box, Row, rounded_sum
 from planner.proof.question import MOST_ROUNDED, ROUNDED, Question
 from planner.quota.classes import IntArray
-from planner.solver.proving.program import FRACTION, BoxRows, Entries, Suggestion
+from planner.solver.proving.program import Suggestion
+from planner.solver.proving.rows import FRACTION, BoxRows, Entries
 from planner.solver.proving.split import MANY
 
 MOST_ROWS: Final = 300
@@ -40,7 +42,7 @@ LIKE: Final = 0.95
 SPAN: Final = 1e-6
 """The smallest amount of a row beside its largest: a program in doubles makes no sense of less."""
 
-PRECISE: Final = 2.0**40
+PRECISE: Final = 2.0**20
 """The smallest multiplier: what cancels out in a sum is less than one part of that."""
 
 LARGEST: Final = 2.0**60
@@ -99,7 +101,7 @@ def rounded(
     return steps, wider
 
 
-def roundings(look: BoxRows, found: Suggestion, whole: Collection[str]) -> list[Rounding]:
+def roundings(look: BoxRows, found: Suggestion, whole: AbstractSet[str]) -> list[Rounding]:
     """Return roundings whose rows a point is far beyond, the farthest first.
 
     ``whole`` has the names of quantities that are.
@@ -142,7 +144,7 @@ class _Columns:
     the rows that the point just keeps ``tight`` are the numbers, ``units`` the largest amounts.
     """
 
-    def __init__(self, look: BoxRows, found: Suggestion, whole: Collection[str]) -> None:
+    def __init__(self, look: BoxRows, found: Suggestion, whole: AbstractSet[str]) -> None:
         self.look, self.classes = look, look.box.least.size
         further = [name in whole for name in look.quantities]
         self.whole = np.array([True] * self.classes + further)

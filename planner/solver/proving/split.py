@@ -13,13 +13,14 @@ from planner.proof.box import Box
 from planner.proof.question import Question
 from planner.quota.classes import IntArray
 from planner.scheduler import scheduler_of
-from planner.solver.proving.program import FRACTION, Suggestion
+from planner.solver.proving.program import Suggestion
+from planner.solver.proving.rows import FRACTION
 
-CHOICE: Final = 4
+CHOICE: Final = 8
 """The most splits of whole quantities, of either kind of groups, and of single classes proposed."""
 
-WIDE: Final = 8
-"""The most of each where many are proposed."""
+LINEAR: Final = frozenset({"below", "over", "dominant"})
+"""Cases that make a law linear: where counts are split first, its rows may close a part as well."""
 
 MANY: Final = 20
 """Amounts that a row has at most to tell groups apart by it: a bound on lost work has one for
@@ -34,15 +35,12 @@ def splits(  # noqa: PLR0911 - a kind of split each
     box: Box,
     found: Suggestion | None,
     known: int | None = None,
-    *,
-    wide: bool = False,
 ) -> Sequence[Split]:
     """Return splits of a box that is not closed, the most promising first.
 
     ``found`` is what a linear program suggests, if one was asked; ``known`` a class to split where
     none was. Cases come first, as they make laws linear; then whole quantities, groups of classes
-    that are worth the same, or have the same usage in the same queue, and single classes. Where
-    ``wide`` is set, more are returned, and what case makes a law linear is one of them.
+    that are worth the same, or have the same usage in the same queue, and single classes.
     """
     if question.answer and "before" not in box.sums:
         return [CaseSplit(split="first")]
@@ -51,7 +49,7 @@ def splits(  # noqa: PLR0911 - a kind of split each
         return [nobody]
     rules = question.rules
     by_case, doubtful = scheduler_of(rules).planning.cases(rules, box, found)
-    if by_case is not None and not (wide and by_case.split in {"below", "over", "dominant"}):
+    if by_case is not None and (found is None or by_case.split not in LINEAR):
         return [by_case]
     if found is None:
         k = int((box.least < box.most).argmax()) if known is None else known
@@ -62,10 +60,10 @@ def splits(  # noqa: PLR0911 - a kind of split each
     first = first or _too_many_touched(question, box, found)
     if first is not None:
         return [first]
-    choice, kinds = WIDE if wide else CHOICE, (_worth(question, box, found), rules.shape)
-    groups = (split for kind in kinds for split in _groups(kind, box, point, choice))
-    classes = _classes(box, point, choice)
-    quantities = _quantities(question, found, choice)
+    kinds = _worth(question, box, found), rules.shape
+    groups = (split for kind in kinds for split in _groups(kind, box, point))
+    classes = _classes(box, point)
+    quantities = _quantities(question, found)
     proposed: dict[Split, None] = dict.fromkeys((*quantities, *groups, *classes))
     if by_case is not None:
         proposed[by_case] = None
@@ -168,33 +166,33 @@ def _worth(question: Question, box: Box, found: Suggestion) -> IntArray:
     return numbers
 
 
-def _quantities(question: Question, found: Suggestion, choice: int) -> Iterator[WholeSplit]:
+def _quantities(question: Question, found: Suggestion) -> Iterator[WholeSplit]:
     """Yield splits of whole quantities of which a point takes a fraction."""
     names = sorted(found.quantities.keys() & question.rules.whole)
     away = np.array([abs(found.quantities[name] - round(found.quantities[name])) for name in names])
-    for one in _most_doubtful(away, choice):
+    for one in _most_doubtful(away):
         yield WholeSplit(whole=names[one], most=int(np.floor(found.quantities[names[one]])))
 
 
-def _groups(kind: IntArray, box: Box, point: FloatArray, choice: int) -> Iterator[CountSplit]:
+def _groups(kind: IntArray, box: Box, point: FloatArray) -> Iterator[CountSplit]:
     """Yield splits of classes of the same kind of which a point takes a fraction in all."""
     free = np.flatnonzero(box.least < box.most)
     sums, sizes = np.bincount(kind[free], weights=point[free]), np.bincount(kind[free])
     away = np.where(sizes > 1, np.abs(sums - np.round(sums)), 0.0)
-    for one in _most_doubtful(away, choice):
+    for one in _most_doubtful(away):
         classes = free[kind[free] == one].tolist()
         yield CountSplit(of=tuple(classes), most=int(np.floor(sums[one])))
 
 
-def _classes(box: Box, point: FloatArray, choice: int) -> Iterator[CountSplit]:
+def _classes(box: Box, point: FloatArray) -> Iterator[CountSplit]:
     """Yield splits of classes of which a point takes a fraction."""
     free = np.flatnonzero(box.least < box.most)
-    for one in _most_doubtful(np.abs(point[free] - np.round(point[free])), choice):
+    for one in _most_doubtful(np.abs(point[free] - np.round(point[free]))):
         k = int(free[one])
         yield CountSplit(of=(k,), most=int(np.floor(point[k])))
 
 
-def _most_doubtful(away: FloatArray, choice: int) -> list[int]:
+def _most_doubtful(away: FloatArray) -> list[int]:
     """Return the few places where numbers are farthest from whole ones, by how far they are."""
-    order = np.argsort(-away, kind="stable")[:choice]
+    order = np.argsort(-away, kind="stable")[:CHOICE]
     return [one for one in order.tolist() if away[one] > FRACTION]

@@ -8,7 +8,8 @@ from planner.plan.proof import CaseSplit
 from planner.proof.box import Box
 from planner.proof.yunikorn import YuniKornRules
 from planner.quota.classes import IntArray
-from planner.solver.proving.program import FRACTION, Suggestion
+from planner.solver.proving.program import Suggestion
+from planner.solver.proving.rows import FRACTION
 
 
 def cases(

@@ -1,0 +1,66 @@
+"""What a program says of parts of its box, going on from its last optimum."""
+
+import numpy as np
+from scipy.optimize import linprog
+
+from planner.plan.proof import CountSplit
+from planner.proof.box import Box
+from planner.proof.claims import BETTER
+from planner.solver.proving.program import GUIDE, Program
+from planner.solver.proving.rows import BoxRows
+from planner.solver.proving.split import splits
+from tests.proof.test_rounding import asked
+
+NEAR = 1e-8
+SEEDS = range(60)
+
+
+def by_highs(program: Program, part: Box) -> float:
+    """Return the optimum for a part by another solver, which begins anew."""
+    height, classes, box = len(program.rows), program.open, program.look.box
+    width = program.merged + program.scale.size
+    matrix = np.zeros((height, width + height + 1))
+    matrix[program.row_of, program.columns] = program.values
+    matrix[:, width:-1] = np.eye(height)
+    matrix[program.guides, -1] = -program.most
+    weight = GUIDE * program.most.max(initial=0.0)
+    low, high = np.zeros(matrix.shape[1]), np.full(matrix.shape[1], np.inf)
+    low[program.merged : width], high[program.merged : width] = program.ends.T / program.scale
+    high[: program.merged], high[-1] = 0, 1
+    np.add.at(low, program.kinds, part.least[classes])
+    np.add.at(high, program.kinds, part.most[classes])
+    rows, least = [*-matrix], [*-program.least]
+    for row in part.sums.values():
+        added, needed = np.zeros(matrix.shape[1]), row.least
+        for k, amount in zip(row.classes.tolist(), row.amounts.tolist(), strict=True):
+            if k in classes:
+                column = program.kinds[classes.tolist().index(k)]
+                added[column] += amount / (program.kinds == column).sum()
+            else:
+                needed -= amount * int(box.least[k])
+        rows, least = [*rows, -added], [*least, -needed]
+    costs = np.concatenate([np.zeros(width), np.ones(height), [-weight]])
+    bounds = [*zip(low.tolist(), high.tolist(), strict=True)]
+    found = linprog(costs, A_ub=np.array(rows), b_ub=np.array(least), bounds=bounds)
+    return np.inf if found.fun is None else float(found.fun) + weight
+
+
+def test_a_part_misses_as_much_as_another_solver_says() -> None:
+    """By the rows of the whole box and its own; then the program is as it was before."""
+    raised = sums = 0
+    for question, _ in (one for seed in SEEDS for one in asked(seed)):
+        box, program = question.root, Program(BoxRows(question, question.root), BETTER)
+        found = program.solve(None) if program.rows and not box.is_single else None
+        proposed = [] if found is None else splits(question, box, found)
+        steps = [step for step in proposed if isinstance(step, CountSplit)]
+        for part in (part for step in steps for part in question.parts(box, step)):
+            trial = program.tried(part, None)
+            assert trial is not None
+            expected = by_highs(program, part)
+            assert trial.least == expected or abs(trial.least - expected) < NEAR
+            raised += found is not None and trial.least > found.least
+            sums += bool(part.sums)
+        again = program.tried(box, None) if steps else found
+        assert again is None or found is None or abs(again.least - found.least) < NEAR
+    assert raised > len(SEEDS) // 3
+    assert sums
