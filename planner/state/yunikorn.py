@@ -393,7 +393,7 @@ class Application(KubernetesObject):
     Before ``backoff_deadline`` the core looks at none of its asks; dumps have it from 1.8 on.
     """
 
-    application_id: Key = Field(alias="applicationID")
+    application_id: str = Field(alias="applicationID")
     queue_name: Key
     partition: str = ""
     submission_time: Int64 = 0
