@@ -125,7 +125,7 @@ def _undated(workloads: Workloads) -> Iterator[str]:
     """Yield a note on workloads that hold quota since nobody knows when."""
     columns = workloads.columns
     found = np.flatnonzero(columns.holds_quota & (columns.reserved_s == NEVER.timestamp()))
-    names = [workloads.keys[at] for at in found]
+    names = [workloads.keys[at] for at in found.tolist()]
     if names:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         yield f"{_UNDATED}: {plain(names[0])}{more}"
