@@ -347,6 +347,8 @@ def test_no_answer_of_the_reference_is_a_difference() -> None:
         ("expect", {"outcomes": [3]}),
         ("assignment", 3),
         ("assignment", {"main": {"gpu": 3}}),
+        ("release", "9.9"),
+        ("release", "0.2.1"),
     ],
 )
 def test_what_is_no_recorded_instance(name: str, value: object) -> None:

@@ -244,6 +244,8 @@ def explain_no_flavor(case: Case, placed: Sequence[Group]) -> str:
     inactive = snapshot.inactive.get(case.cluster_queue)
     if inactive:
         return f"ClusterQueue {case.cluster_queue} is inactive: {inactive}"
+    if not preemptor.pod_sets:
+        return f"{preemptor.key} has no podset that could be given a flavor"
     if placed and len(case.assignment.pod_sets) == len(preemptor.pod_sets):
         names, short = " and ".join(group.name for group in placed), where_short(case, empty=True)
         return (

@@ -118,7 +118,7 @@ class CommandLine:
         path: Path | None = self.values[name]
         if path is None:
             return None
-        from planner.reader.parse import BOM, EXPECTED, parse, refuse_twice
+        from planner.reader.parse import BOM, EXPECTED, OF_STATES, parse, refuse_twice
         from planner.reader.show import shown
         from planner.reader.source import load
 
@@ -129,6 +129,7 @@ class CommandLine:
             documents = [document for text in texts for document in parse(text)]
         except ParseError as error:
             error.expected = error.expected.replace(EXPECTED, _ONE_OBJECT)
+            error.hint = error.hint.removesuffix(OF_STATES)
             raise
         found = documents[0].value
         if len(documents) != 1 or not isinstance(found, dict):

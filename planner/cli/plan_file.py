@@ -23,8 +23,8 @@ _OTHERS: Final = {
     "pending": "is a joint plan, which has no trees",
     "points": "is a front of plans",
     "fronts": "holds fronts of plans",
-    "apiVersion": "holds objects of a cluster: the state is named first, and then the plan",
-    "partitions": "is the dump of a scheduler: the state is named first, and then the plan",
+    "apiVersion": "holds objects of a cluster: planner check takes the state first, then a plan",
+    "partitions": "is the dump of a scheduler: planner check takes the state first, then a plan",
 }
 """Other output of planner solve, and states, each kind by a field that no plan has."""
 
@@ -77,7 +77,7 @@ def with_trees(plans: Sequence[AnyPlan], proof: Path) -> list[AnyPlan]:
     """
     text = load_file(proof, MAX_BYTES, "a file of planner solve --proof")
     try:
-        lines = text.data.decode("utf-8").splitlines()
+        lines = text.data.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise ParseError(text.where, "is not UTF-8 text") from None
     trees = trees_of(lines, text.where)

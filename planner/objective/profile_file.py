@@ -84,7 +84,7 @@ def read_profile(path: str | Path) -> Profile:
     if len(data) > MAX_BYTES:
         raise ParseError(str(path), f"more than {MAX_BYTES} bytes", "a short TOML file")
     try:
-        document = parse_toml(data.decode("utf-8"))
+        document = parse_toml(data.decode("utf-8-sig"))
     except ValueError as error:
         raise ParseError(str(path), f"not TOML: {error}") from None
     for key in document:

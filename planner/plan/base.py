@@ -192,12 +192,14 @@ def qualified(
     """Return an answer with what it leaves out, and with the status that follows.
 
     A proved status becomes conditional, unless the user vouches for what is left out: ``assume``.
+    What is legal, and no more, is so on the same condition.
     """
     if not coverage:
         return answer
     update: dict[str, object] = {"coverage": coverage, "assume": assume}
     if assume is None and answer.status in get_args(Proved):
         update |= {"status": "conditional", "proved": answer.status}
+    if assume is None and answer.status in {*get_args(Proved), "feasible"}:
         said = _SAID & type(answer).model_fields.keys()
         condition = condition_in_words(coverage)
         update |= {name: f"{condition}{getattr(answer, name)}" for name in said}

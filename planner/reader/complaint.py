@@ -42,6 +42,8 @@ _FOUND_AND_EXPECTED: Final = {
     "negative": ("is negative", "a quantity of 0 or more"),
     "values": ("does not fit the operator", "{expected}"),
     "timestamp": ("is not a timestamp", TIMESTAMP),
+    "quota_twice": ("has a quota twice", "{which} once"),
+    "no_quota": ("has a quota without a number", "nominalQuota of {which}"),
 }
 """By pydantic's type of an error, the words for what was found and what is expected."""
 

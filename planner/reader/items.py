@@ -18,12 +18,30 @@ ANSWERS: Final = "planner/"
 """What the field ``schema`` of an answer of the planner begins with, in every version."""
 
 
+_PART_OF_CORE: Final = (
+    "YuniKorn's core says this of a part of its state: planner snapshot --yunikorn URL gets all of "
+    "it in one dump"
+)
+_OF_CORE: Final = (
+    {"queuename"},
+    {"applicationID"},
+    {"nodeID"},
+    {"partitionName", "nodesInfo"},
+    {"clusterId", "capacity"},
+    {"clusterName", "partition"},
+)
+"""Fields of queues, applications, nodes, partitions and clusters, as its REST service prints them.
+
+Source: yunikorn-core be3bb487, webservice/dao.
+"""
 _UNKIND: Final = (
     ({"items"}, "the kind of a list stands at its end: was the command that wrote it interrupted?"),
     ({"type", "object"}, "kubectl get --watch prints events: without it, it prints objects"),
     ({"Name", "Kind"}, "kubectl describe is for people: kubectl get -o json prints objects"),
     ({"managerConfig"}, "values of a chart are no objects: the ConfigMap made of them is one"),
     ({"apiVersion", "name", "version"}, "a chart is no object: helm template prints its objects"),
+    *((fields, _PART_OF_CORE) for fields in _OF_CORE),
+    ({"partitions", "nodes"}, "a state dump of YuniKorn stands alone in its file, in no list"),
 )
 """What the fields of other things than objects are, and what helps."""
 _VALUES: Final = re.compile(r"(?:.*/)?values[^/]*\.ya?ml(?:: document [0-9]+)?")

@@ -24,6 +24,7 @@ from planner.stage import going_on
 from planner.state.kueue import Configuration, State, Workload, Workloads
 from planner.state.kueue_columns import SOME
 from planner.state.kueue_configuration import FairSharing
+from planner.state.kueue_workload import NEVER
 from planner.state.queues import PriorityClass
 
 _BUILT_IN: Final = {
@@ -109,9 +110,25 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     counted = [f"{note} ({n} times)" if n > 1 else note for note, n in collection.notes.items()]
     fields["absent_queues"], on_absent = _absent_queues(objects, workloads)
     fields["whole"] = bool(instances)
-    remarks = (*counted, *notes, *on_absent, *odd, *by_release)
+    remarks = (*counted, *notes, *on_absent, *_undated(workloads), *odd, *by_release)
     # Every part is checked: to check the whole, pydantic would first make validators of all kinds.
     return State.model_construct(now=moment, digest=digest, source=source, notes=remarks, **fields)
+
+
+_UNDATED: Final = (
+    "the dump does not say since when these hold quota, by which they are ordered and have work to "
+    "lose: they count as the oldest, with nothing to lose where Admitted has no time either"
+)
+
+
+def _undated(workloads: Workloads) -> Iterator[str]:
+    """Yield a note on workloads that hold quota since nobody knows when."""
+    columns = workloads.columns
+    found = np.flatnonzero(columns.holds_quota & (columns.reserved_s == NEVER.timestamp()))
+    names = [workloads.keys[at] for at in found.tolist()]
+    if names:
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield f"{_UNDATED}: {plain(names[0])}{more}"
 
 
 _HELD: Final = "in which workloads hold quota: neither what is used nor what is owned there counts"

@@ -36,8 +36,9 @@ _BLANK: Final = re.compile(rb"\s*\Z")
 _BRACKET: Final = re.compile(rb"[ \t\r\n]*[\{\[]")
 _LOOKED_AT: Final = 4096
 _POSITION: Final = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
+OF_STATES: Final = " where a cluster has no such kind, delete the file"
 _FAILED: Final = (
-    "did the command that wrote it fail? where a cluster has no such kind, delete the file",
+    f"did the command that wrote it fail?{OF_STATES}",
     "did the command that writes to it fail?",
 )
 """What may have happened to an empty file, and to empty standard input."""

@@ -136,7 +136,9 @@ def _state(files: YuniKornFiles, now: int | None, release: str = AUTO) -> YuniKo
     applications, placed = _settled(one for one in applications if not one.is_over)
     pods = read_pods(value, where, files)
     said = any("x" in claim.model_fields_set for claim in _claims(applications))
-    if pods.is_empty and "config" in value and not said:
+    # A recorded instance is a whole cluster: the core itself had no such node.
+    whole = "now" in value
+    if pods.is_empty and not whole and not said:
         notes += (OPT_OUT_UNKNOWN,)
     if any(each.uuid for one in applications for each in one.allocations):
         notes += (ORIGINATORS_UNKNOWN,)
@@ -152,8 +154,6 @@ def _state(files: YuniKornFiles, now: int | None, release: str = AUTO) -> YuniKo
     for one in applications:
         at = f"{where}: application {shown(one.application_id)}"
         running[_partition_name(one.partition, names, at)].append(one)
-    # A recorded instance is a whole cluster: the core itself had no such node.
-    whole = "now" in value
     partitions = tuple(
         _partition(one, parts[one.name], running[one.name], where, whole=whole).model_copy(
             update={"queue_states": extra.queue_state, "usage": extra.usage}
@@ -238,7 +238,8 @@ def _config(
 
     queues.yaml beside the dump goes first, then the one in the dump, then the dump's queue objects.
     """
-    inside = next((n for n in ("config", "queues") if isinstance(value.get(n), Mapping | str)), "")
+    inside = "queues" if isinstance(value.get("queues"), Mapping | str) else ""
+    inside = inside if value.get("config") is None else "config"
     own = read_queues(value[inside], f"{where}: {inside}") if inside else None
     objects, dumped = tuple[DumpedQueue, ...](), None
     if isinstance(value.get("queues"), list | tuple):
@@ -277,7 +278,7 @@ def _settled(applications: Iterable[Application]) -> tuple[tuple[Application, ..
 
 def _absent(nodes: Iterable[Node], applications: Iterable[Application]) -> dict[str, None]:
     """Return the nodes on which allocations are, and which are not among ``nodes``."""
-    there = {"", *(node.node_id for node in nodes)}
+    there = {node.node_id for node in nodes}
     held = (each for one in applications for each in one.allocations)
     return dict.fromkeys(each.node_id for each in held if each.node_id not in there)
 

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, Field, model_validator
 
 from planner.errors import AT_MOST, ParseError, SchemaError
+from planner.quantity import plural
 from planner.reader.bound import Budget
 from planner.reader.complaint import checked, checked_list
 from planner.reader.show import Path, place, plain, shown
@@ -366,7 +367,7 @@ def other_amounts(
                 found.append(f"{path} ({t} {counted.get(t, 0)}, not {listed.get(t, 0)})")
     if not found:
         return ()
-    more = f" and in {len(found) - 1} other queues" if len(found) > 1 else ""
+    more = f" and in {plural(len(found) - 1, 'other queue')}" if len(found) > 1 else ""
     return (f"{OTHER_AMOUNTS}: in {found[-1]}{more}",)
 
 

@@ -1,9 +1,10 @@
 """Where quota lives: ClusterQueues, Cohorts, LocalQueues, ResourceFlavors and their helpers."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AliasChoices, BeforeValidator, Field
+from pydantic import AliasChoices, BeforeValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from planner.state.base import (
     Amount,
@@ -71,6 +72,19 @@ class QuotaSpec(Schema):
     """What a ClusterQueue and a Cohort have in common: quotas."""
 
     resource_groups: tuple[ResourceGroup, ...] = ()
+
+    @model_validator(mode="after")
+    def _each_quota_once(self) -> Self:
+        # The API server refuses a second one, of which nobody can say what counts, or none.
+        seen: set[tuple[str, str]] = set()
+        for flavor, quota in self.quotas:
+            which = {"which": f"{quota.name} in flavor {flavor}"}
+            if (flavor, quota.name) in seen:
+                raise PydanticCustomError("quota_twice", "should have {which} once", which)
+            if "nominal_quota" not in quota.model_fields_set:
+                raise PydanticCustomError("no_quota", "should have {which}", which)
+            seen.add((flavor, quota.name))
+        return self
 
     @property
     def quotas(self) -> Iterator[tuple[str, ResourceQuota]]:

@@ -297,6 +297,10 @@ class QueuesConfig(ConfigSchema):
     partitions: tuple[PartitionConfig, ...]
 
 
+Key = Annotated[str, Field(min_length=1)]
+"""A name by which others refer to something, and by which an answer names it."""
+
+
 class ClaimExtra(Schema):
     """What the dump lacks of an ask or an allocation.
 
@@ -316,7 +320,7 @@ class ClaimExtra(Schema):
 class Claim(KubernetesObject):
     """What an ask and an allocation have in common."""
 
-    allocation_key: str
+    allocation_key: Key
     resource: NotNegative = Field(
         default_factory=dict, validation_alias=AliasChoices("resource", "resourcePerAlloc")
     )
@@ -353,7 +357,7 @@ class Allocation(Claim):
 
     uuid: str = ""
     allocation_time: Int64 = 0
-    node_id: str = ""
+    node_id: Key
     preempted: Bool = False
 
     @property
@@ -390,7 +394,7 @@ class Application(KubernetesObject):
     """
 
     application_id: str = Field(alias="applicationID")
-    queue_name: str
+    queue_name: Key
     partition: str = ""
     submission_time: Int64 = 0
     application_state: str = ""
@@ -411,7 +415,7 @@ class Application(KubernetesObject):
 class Node(KubernetesObject):
     """A node; ``reservations`` are the allocation keys of the asks it is reserved for."""
 
-    node_id: str = Field(alias="nodeID")
+    node_id: Key = Field(alias="nodeID")
     capacity: Resource = Field(default_factory=dict)
     occupied: Resource = Field(default_factory=dict)
     allocated: Resource | None = None

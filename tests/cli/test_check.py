@@ -192,6 +192,8 @@ def test_trees_apart(tmp_path: Path, state: Path) -> None:
     assert alone.exit_code == 1
     assert "steps of trees were left out of the plan: give them with --proof FILE" in alone.stdout
     assert call("check", state, plan, "--proof", trees).exit_code == 0
+    trees.write_text("\ufeff" + trees.read_text("utf-8"), "utf-8")  # as some editors store it
+    assert call("check", state, plan, "--proof", trees).exit_code == 0
 
 
 def test_trees_of_something_else(tmp_path: Path, state: Path, plan: Path) -> None:

@@ -153,7 +153,12 @@ def test_what_was_not_proved_stays_so() -> None:
     feasible = plan.model_copy(
         update={"status": "feasible", "proved": None, "coverage": (), "assume": None}
     )
-    assert qualified(feasible, plan.coverage).status == "feasible"
+    qualifying = qualified(feasible, plan.coverage)
+    assert qualifying.status == "feasible"
+    # What would evict enough by quota need not do so.
+    assert qualifying.explanation.startswith("Provided that ")
+    vouched = qualified(feasible, plan.coverage, "quota")
+    assert vouched.explanation == feasible.explanation
 
 
 def test_fronts_joint_plans_and_explanations_say_it_too() -> None:
@@ -163,6 +168,7 @@ def test_fronts_joint_plans_and_explanations_say_it_too() -> None:
     assert {point.plan.status for point in front.points} == {"conditional"}
     joint = planner.solve_joint(state)
     assert (joint.status, len(joint.coverage)) == ("feasible", 1)
+    assert joint.explanation.startswith("Provided that ")
     assert planner.explain(state, PENDING).status == "conditional"
     assert planner.greedy(state, PENDING).coverage == front.coverage
 

@@ -277,6 +277,13 @@ def test_what_is_no_toml_is_refused(tmp_path: Path, data: bytes) -> None:
     assert caught.value.where == str(path)
 
 
+def test_how_a_text_is_stored_decides_nothing(tmp_path: Path) -> None:
+    text = 'name = "mine"\nlevels = ["pods"]\n'
+    expected = read_profile(written(tmp_path, text))
+    for other in ("\ufeff" + text, text.replace("\n", "\r\n")):
+        assert read_profile(written(tmp_path, other)) == expected
+
+
 def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "none.toml", tmp_path):
         with pytest.raises(InputError) as caught:

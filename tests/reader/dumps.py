@@ -41,7 +41,7 @@ def workload(name: str = "train", version: str = V1BETA2, **spec: Any) -> Object
 
 def quota_of(**quota: Any) -> list[Object]:
     """Return resource groups with one flavor and one resource, ``memory``."""
-    flavor = {"name": "default", "resources": [{"name": "memory", **quota}]}
+    flavor = {"name": "default", "resources": [{"name": "memory", "nominalQuota": 1, **quota}]}
     return [{"coveredResources": ["memory"], "flavors": [flavor]}]
 
 

@@ -65,6 +65,11 @@ NO_TIMES: tuple[object, ...] = (
     *("20260308T210600Z", 1772995560),
 )
 NO_COUNTS: tuple[object, ...] = (-1, 2**31, 10**99, 1.5, "3", "x", True, [])
+QUOTAS_TWICE: tuple[list[Object], ...] = (
+    quota_of() * 2,
+    [{**quota_of()[0], "flavors": quota_of()[0]["flavors"] * 2}],
+    [{"flavors": [{"name": "f", "resources": [{"name": "cpu", "nominalQuota": 1}] * 2}]}],
+)
 BAD: dict[str, list[Object]] = {
     "counts": [
         *(workload(podSets=[{"count": count}]) for count in NO_COUNTS),
@@ -76,6 +81,7 @@ BAD: dict[str, list[Object]] = {
         quota(nominalQuota=-1),
         quota(borrowingLimit="-1m"),
         quota(lendingLimit="-1Gi"),
+        quota(nominalQuota=None),
         *(quota(nominalQuota=text) for text in NO_QUANTITIES),
         asking(cpu="2 cores"),
         asking(**{"nvidia.com/gpu": "8x"}),
@@ -108,6 +114,7 @@ BAD: dict[str, list[Object]] = {
         cluster_queue(preemption="Never"),
         kueue("ClusterQueue", "cq", spec=[]),
         quota(name=""),
+        *(cluster_queue(resourceGroups=groups) for groups in QUOTAS_TWICE),
         workload(podSets="main"),
         workload(active="false"),
         workload(active=0),

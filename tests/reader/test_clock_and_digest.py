@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,8 @@ import pytest
 
 from planner.errors import InputError
 from planner.reader.settings import TAKEN_AT
+from tests.cluster import queue, running
+from tests.cluster import state_of as small
 from tests.kueue_state import read, read_objects
 from tests.reader.dumps import Object, cluster_queue, error_of, kueue, listed, workload, write
 from tests.told import told
@@ -194,3 +197,16 @@ def test_a_snapshot_time_that_is_none_is_refused(said: Any) -> None:
     with pytest.raises(InputError) as caught:
         read_objects(taken, where="dump")
     told(caught.value)
+
+
+def test_quota_held_since_nobody_knows_when_is_a_note() -> None:
+    def notes(*parts: Iterable[Object]) -> list[str]:
+        return [one for one in small(*parts).notes if "since when" in one]
+
+    first, second = running("first", "a", 1), running("second", "a", 1)
+    assert notes(queue("a", 2), first, second) == []
+    for one in (*first, *second):
+        for condition in one["status"]["conditions"]:
+            del condition["lastTransitionTime"]
+    (note,) = notes(queue("a", 2), first, second)
+    assert note.endswith("ns/first and 1 more")

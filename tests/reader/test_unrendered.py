@@ -1,4 +1,4 @@
-"""Helm templates and kustomizations: what makes objects is no object, and is said to be none."""
+"""What makes objects, or is a part of something else, is no object, and is said to be none."""
 
 from pathlib import Path
 
@@ -142,3 +142,24 @@ def test_a_workload_to_try_may_be_a_template_by_mistake(tmp_path: Path) -> None:
     answer = call("whatif", state, "--workload", job, "--now", NOW)
     assert answer.exit_code == 2
     told(answer.stderr)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        '[{"queuename": "root", "status": "Active"}]',
+        '{"queuename": "root", "partition": "default", "children": []}',
+        '[{"applicationID": "app", "queueName": "root.a"}]',
+        '[{"nodeID": "n1", "capacity": {}}]',
+        '[{"partitionName": "default", "nodesInfo": []}]',
+        '[{"clusterId": "c", "name": "default", "capacity": {}}]',
+        '[{"clusterName": "kubernetes", "partition": "default"}]',
+        '[{"partitions": [], "applications": [], "nodes": [], "queues": []}]',
+    ],
+)
+def test_parts_of_what_the_core_of_yunikorn_says(part: str, tmp_path: Path) -> None:
+    file = tmp_path / "part.json"
+    file.write_text(part)
+    with pytest.raises(InputError) as caught:
+        planner.read(file)
+    told(caught.value)

@@ -165,6 +165,13 @@ def test_wrong_usage(arguments: list[str]) -> None:
     test_error.test_wrong_usage(arguments)
 
 
+def test_no_state_is_made_where_the_last_one_cannot_be() -> None:
+    last = str(2**63 - 1)
+    done = call("generate", "small", "--seed", last, "--count", "2")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--seed" in done.stderr
+
+
 SIMULATE = ("simulate", "--fail-on", "never")
 
 

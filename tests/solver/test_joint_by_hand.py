@@ -8,6 +8,7 @@ import pytest
 import planner
 from planner.commands.joint.kueue import question as joint_question
 from planner.commands.joint.kueue import solve as joint_solve
+from planner.commands.joint.kueue.sequence import OneByOne
 from planner.errors import InputError, LookupFailed, UnsupportedError
 from planner.objective.profile_file import find_profile
 from planner.plan.kueue import JointPlan
@@ -203,6 +204,18 @@ def test_no_time_leaves_what_serving_one_by_one_gives() -> None:
     plan = planner.solve_joint(state, NAMED, time_limit=0)
     assert plan.status == "feasible"
     assert {victim.workload for victim in plan.victims} == {*plan.greedy.victims}
+
+
+def test_each_is_served_at_its_best_where_neither_kueue_nor_the_search_finds_anything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in a tree that is so large that the time for the search is up."""
+    state = state_of(*lent(waiting("first", "a", 3, 10)))
+    monkeypatch.setattr(joint_solve, "find_any", lambda _: "unknown")
+    monkeypatch.setattr(joint_question, "serve_in_cycles", lambda _, left, __: OneByOne((), left))
+    plan = planner.solve_joint(state, [FIRST])
+    assert plan.admitted == (FIRST,)
+    assert [one.workload for one in plan.victims] == list(planner.solve(state, FIRST).keys)
 
 
 def test_what_cannot_be_planned_for_is_left_out_of_all() -> None:

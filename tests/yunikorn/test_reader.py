@@ -182,6 +182,10 @@ def test_a_dump_decides_as_its_instance() -> None:
 def test_a_dump_says_nothing_of_opting_out() -> None:
     dump = dump_of(two_queues(allocation("x", {"gpu": 1}), size=1))
     assert read_yunikorn_objects(dump, where="dump").notes == (OPT_OUT_UNKNOWN,)
+    # Nor does one without the configuration, as of a core that had none.
+    config = dump.pop("config")
+    assert read_yunikorn_objects(dump, where="dump").notes == (OPT_OUT_UNKNOWN,)
+    dump["config"] = config
     dump["applications"][0]["allocations"][0]["x"] = {"allowPreemptSelf": False}
     assert read_yunikorn_objects(dump, where="dump").notes == ()
 
@@ -304,7 +308,12 @@ def test_partitions_are_kept_apart() -> None:
         (("applications", 0, "allocations", 0, "resource", "gpu"), 2**63),
         (("applications", 0, "allocations", 0, "priority"), "high"),
         (("applications", 0, "allocations", 0, "originator"), "yes"),
+        (("applications", 0, "allocations", 0, "nodeId"), None),
+        (("applications", 0, "allocations", 0, "nodeId"), ""),
+        (("applications", 0, "allocations", 0, "allocationKey"), ""),
         (("nodes", 0, "nodesInfo", 0, "nodeID"), []),
+        (("nodes", 0, "nodesInfo", 0, "nodeID"), ""),
+        (("config",), []),
     ],
 )
 def test_an_error_says_where(path: tuple[str | int, ...], bad: object) -> None:
@@ -381,6 +390,8 @@ def test_amounts_that_the_core_counts_otherwise() -> None:
     assert notes() == []
     high["allocatedResource"] = {"vcore": 1}
     assert notes() == ["in root.high (vcore 1, not 0)"]
+    low["allocatedResource"] = {"gpu": 1}
+    assert notes() == ["in root.high (vcore 1, not 0) and in 1 other queue"]
     del low["allocatedResource"]
     root["allocatedResource"] = {"gpu": 1}
     assert notes() == ["in root.high (vcore 1, not 0) and in 2 other queues"]

@@ -26,7 +26,7 @@ from planner.commands.replay.comparison import (
 )
 from planner.coverage.kueue import KueueCoverage
 from planner.coverage.kueue_features import TOPOLOGY
-from planner.errors import PlannerError, SchemaError
+from planner.errors import PlannerError, SchemaError, one_line
 from planner.quota.kueue.assignment import flavor_resources, parse_assignment, read_assignment
 from planner.quota.kueue.preemptor import as_preemptor, find_preemptor, find_workload
 from planner.quota.kueue.request import ambiguous_resources, counts_after_reclaim
@@ -41,7 +41,7 @@ from planner.reference.kueue.cycle.run import run_cycle
 from planner.reference.kueue.decision import TRIES, Decision, decide
 from planner.state import AUTO, RequestsFrom, parse_time
 from planner.state.kueue import ClusterQueue, State, Workload
-from planner.state.kueue_release import MAIN, NEWEST
+from planner.state.kueue_release import MAIN, NEWEST, find_release
 from planner.state.queues import Cohort
 
 _STATUS: Final[Mapping[Outcome, str]] = {
@@ -289,6 +289,10 @@ def state_of_kueue(
     if release == AUTO:  # for a line without a release, the newest rules hold
         given = line.get("release")
         release = MAIN if given is None else part_of(line, "release", str, where)
+        try:
+            find_release(release)
+        except ValueError as error:
+            raise SchemaError(f"{where}: release", str(error)) from None
     state = read_kueue_objects(
         part_of(line, "state", dict, where),
         where=f"{where}: state",
@@ -351,7 +355,8 @@ def _decided(
         if not crash:
             return Comparison(name, "different", str(error))
     except PlannerError as error:
-        return Comparison(name, "different", f"the reference gives no answer: {error}")
+        why = f"the reference gives no answer: {one_line(str(error))}"
+        return Comparison(name, "different", why)
     if crash and "panic" in found:
         return Comparison(name, "equal")
     several = expected.get("outcomes") or []

@@ -34,6 +34,7 @@ MAX_OBJECT: Final = 2**23
 """More bytes than any object has: the API server stores none above 1.5 MiB."""
 _PIECE: Final = 2**18
 _CHANGES: Final = ("ADDED", "MODIFIED", "DELETED")
+_NO_EVENT: Final = "kubectl printed something that is no event"
 _END: Final = b"\n"
 """Where an event ends: kubectl prints each on a line of its own."""
 
@@ -182,10 +183,10 @@ class Streams(Source):
                 event = json.loads(text)
                 kind, value = str(event["type"]), event["object"]
             except (ValueError, RecursionError, KeyError, TypeError):
-                kind, value = "ERROR", "kubectl printed something that is no event"
+                kind, value = "ERROR", {}
             if kind == "ERROR" or (kind in _CHANGES and not isinstance(value, dict)):
-                said = value.get("message") if isinstance(value, dict) else value
-                one.stderr.extend(f"{said}\n".encode(errors="replace"))
+                said = value.get("message") if isinstance(value, dict) else ""
+                one.stderr.extend(f"{said or _NO_EVENT}\n".encode(errors="replace"))
                 yield self._ended(one)
                 return
             if kind in _CHANGES and isinstance(value, dict):

@@ -149,10 +149,13 @@ def _put_together(service: Service) -> Json:
         return _list(service.get(path), f"{service.url}{path}")
 
     partitions = list_at("/ws/v1/partitions")
+    if not partitions or not all(isinstance(one.get("name"), str) for one in partitions):
+        found = "answers with a partition without a name" if partitions else "has no partition"
+        raise InputError(f"{service.url}/ws/v1/partitions", found, _CORE, OPEN)
     state: Json = {"timestamp": to_nanoseconds(present()), "partitions": partitions}
     state |= {"applications": [], "nodes": [], "queues": []}
     for one in partitions:
-        name = str(one.get("name"))
+        name = one["name"]
         below = f"/ws/v1/partition/{quote(name, safe='')}"
         # As the core's own dump: a queue that is made meanwhile is there for its applications.
         state["applications"] += list_at(f"{below}/applications/active")

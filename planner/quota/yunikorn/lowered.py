@@ -29,7 +29,7 @@ from planner.state.yunikorn import Application, Ask, Node
 
 LOWERED: Final = "yunikorn-lowered-quota"
 """The rules by which a queue comes down to its maximum."""
-_ANYWHERE: Final = NodeRoom(Node(nodeID=""), {})
+_ANYWHERE: Final = NodeRoom(Node.model_construct(node_id=""), {})
 
 
 def find_asking(cluster: Cluster, key: str, rules: str) -> tuple[Cluster, Asking]:

@@ -20,7 +20,7 @@ from planner.cli.output import LINE, STDOUT, check_file, make_folder, print_part
 from planner.cli.value import Option
 from planner.errors import InputError
 from planner.research.generate import PRESETS, RECORDS, generate_objects, knobs_of
-from planner.research.generate.generate import KnobOption
+from planner.research.generate.generate import KnobOption, check_seed
 from planner.research.wing import generators
 
 LINES: Final = ".jsonl"
@@ -188,6 +188,7 @@ def command(given: Options) -> int:
         return MadeState(named, generate_objects(preset, seed, knobs))
 
     target = MadeTarget.choose(given.made, several=count > 1)
+    check_seed(first + count - 1)
     begun = made(first)  # which shows that the knobs can be used, before anything is written
     target.emit(chain([begun], map(made, range(first + 1, first + count))))
     if target.path is not None:

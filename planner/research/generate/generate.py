@@ -100,6 +100,14 @@ def check_width(branches: int, depth: int) -> None:
         raise impossible("branches", found, f"at most {WIDEST} on the last level")
 
 
+def check_seed(seed: int) -> None:
+    """Refuse what is no seed, with an InputError."""
+    if not isinstance(seed, Integral):
+        raise InputError("seed", f"{seed!r} is no whole number", "0 to 2^63 - 1")
+    if not 0 <= seed < 2**63:
+        raise InputError("seed", f"{seed} is outside the limits", "0 to 2^63 - 1")
+
+
 def impossible(name: str, found: str, expected: str = "") -> InputError:
     """Return an error about a knob: its value cannot be used, or contradicts another knob."""
     return InputError(name, found, expected)
@@ -165,9 +173,6 @@ def generate_objects(preset: str, seed: int, knobs: Mapping[str, object]) -> dic
         found = f"there is no such knob for {scheduler_of(chosen).words.name}"
         raise impossible(unknown[0], found, f"one of {', '.join(known)}")
     chosen = replace(chosen, **knobs)
-    if not isinstance(seed, Integral):
-        raise InputError("seed", f"{seed!r} is no whole number", "0 to 2^63 - 1")
-    if not 0 <= seed < 2**63:
-        raise InputError("seed", f"{seed} is outside the limits", "0 to 2^63 - 1")
+    check_seed(seed)
     begin("drawing workloads")
     return generators()[chosen.scheduler].made(chosen, seed)

@@ -254,6 +254,21 @@ def test_names_of_partitions_stay_below_their_path() -> None:
     assert asked.paths[-1] == "/ws/v1/partition/..%2F..%2Fx%3Fy%23z/applications/active"
 
 
+@pytest.mark.parametrize("partitions", [None, [], [{}], [{"name": None}]])
+def test_a_core_without_partitions_is_none(partitions: object, tmp_path: Path) -> None:
+    """It has one before it answers: nothing would be left of the cluster."""
+    usual, out = core(dump_of(), dump_at=None), tmp_path / "state.json"
+
+    def answer(path: str, handler: BaseHTTPRequestHandler) -> Said | None:
+        is_asked = path == "/ws/v1/partitions"
+        return as_json(partitions) if is_asked else usual(path, handler)
+
+    with serving(answer) as asked:
+        result = call("snapshot", "--yunikorn", asked.url, "-o", out)
+    assert (result.exit_code, out.exists()) == (2, False)
+    assert result.stderr.startswith(f"error: {asked.url}/ws/v1/partitions: ")
+
+
 def test_the_clock_is_the_present() -> None:
     now = present()
     assert now.tzinfo == UTC

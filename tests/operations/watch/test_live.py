@@ -594,3 +594,12 @@ def test_memory_of_the_whole_watch_does_not_grow(kueue: Cluster) -> None:
     assert kinds == {Decision, Note, Preemption}
     assert len(kueue.reads) > 5 * 2
     assert grows_by_the_day(sizes) < A_DAY, sizes
+
+
+def test_a_change_that_cannot_be_read_is_a_note(kueue: Cluster) -> None:
+    def strange() -> Sequence[WatchEvent]:
+        kueue.find(BIG)["metadata"]["creationTimestamp"] = "yesterday"
+        return [kueue.change(BIG)]
+
+    kueue.steps = [kueue.begin, strange, nothing]
+    told(of(kueue.run(), Note)[-1].text)

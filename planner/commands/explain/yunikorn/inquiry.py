@@ -55,7 +55,7 @@ def helpful(inquiry: YuniKornExplainer) -> tuple[Iterator[Edit], bool]:
     if problem.shares is not None:
         return iter(()), False
     ask, partition = problem.ask, inquiry.planning.case.cluster.partition
-    named = bool(ask.allocation_key) and "=" not in ask.allocation_key + partition.name
+    named = "=" not in ask.allocation_key + partition.name
     if named:
         path = f"ask/{ask.allocation_key}"
         permitting = []  # edits that let the ask preempt at all, if YK-11 forbids it

@@ -155,12 +155,10 @@ class Joint:
             # Kueue's cycles may serve in another order, which a model in order does not permit.
             place = [one.key for one in question.preemptors].index
             known = [one for one in known if one == sorted(one, key=lambda s: place(s[0].key))]
-            until = self.deadline.half().half()
-            known.append(
-                serve_at_best(
-                    question.state, question.snapshot, question.preemptors, self.asked, until
-                )
-            )
+        until = self.deadline.half().half()
+        known.append(
+            serve_at_best(question.state, question.snapshot, question.preemptors, self.asked, until)
+        )
         found = [start for start in map(self._replayed, known) if start is not None]
         if not found:
             return set()

@@ -15,7 +15,7 @@ import planner.solver.kueue.start  # noqa: F401 - both loaded before anybody wai
 from planner.commands.boost.kueue.search import Search
 from planner.commands.boost.kueue.trial import Trial
 from planner.coverage.answer import covered
-from planner.errors import PlannerError
+from planner.errors import PlannerError, one_line
 from planner.objective.profiles import Profile
 from planner.operations.steer.kueue.decide import Replay
 from planner.plan.kueue import Plan
@@ -56,7 +56,7 @@ def propose(state: State, key: str, profile: Profile) -> Proposal:
         planning = start(state, Given(key, certify=False))  # trees prove, and take time
         plan = covered(state, solve(planning, profile, Deadline.after(PLAN_S)))
     except PlannerError as error:
-        return Proposal(why=f"there is no plan: {error}")
+        return Proposal(why=f"there is no plan: {one_line(str(error))}")
     if not isinstance(plan, Plan) or not plan.victims:
         return Proposal(why=f"there is no plan: {plan.explanation}")
     return boosted(state, plan, Deadline.after(BOOSTS_S))

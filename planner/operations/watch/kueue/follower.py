@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from msgspec import Struct
 
-from planner.errors import InputError
+from planner.errors import InputError, one_line
 from planner.operations.kubectl.call import Answer
 from planner.operations.kubectl.kueue_dump import Dump
 from planner.operations.kubectl.kueue_resource import (
@@ -191,7 +191,7 @@ class Follower(Generic[Kept]):
             self._note(text)
 
     def _note(self, text: str) -> None:
-        self._tell(Note(at=self._now, text=text, connected=not self._told))
+        self._tell(Note(at=self._now, text=one_line(text), connected=not self._told))
 
     @property
     def _now(self) -> datetime:

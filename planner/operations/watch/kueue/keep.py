@@ -15,6 +15,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -59,6 +60,12 @@ class Episode:
     victims: list[Eviction] = field(default_factory=list)
 
 
+class _Said(BytesIO):
+    """What the API server said, to be read as a file that errors name."""
+
+    name = "the cluster"
+
+
 class Keeper:
     """The state of a cluster, kept up to date by changes from a dump of everything on.
 
@@ -69,7 +76,7 @@ class Keeper:
     def __init__(self, dump: Dump, how: Mapping[str, Any], seconds: Callable[[], float]) -> None:
         self._how, self._seconds = how, seconds
         self._taken, self._since = dump.taken_at, seconds()
-        self.state: State = of_kueue(read(dump.text().encode(), **how))
+        self.state: State = of_kueue(read(_Said(dump.text().encode()), **how))
         self.others = [one for one in dump.objects if one["kind"] != "Workload"]
         self._classes = [one for one in self.others if one["kind"] in _CLASSES]
         self._versions: dict[str, int] = {}
@@ -163,7 +170,7 @@ class Keeper:
             return Workloads()
         text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [*self._classes, *items]})
         return of_kueue(
-            read(text.encode(), **{**self._how, "now": self.state.now})
+            read(_Said(text.encode()), **{**self._how, "now": self.state.now})
         ).workloads.alone()
 
     def _queues_of(self, some: Workloads) -> Iterator[str]:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from planner.commands.audit.judge import Question
 from planner.commands.replay.kueue_live import Eviction, evictions, observed
 from planner.commands.study.instance import Instance
-from planner.errors import InputError, PlannerError
+from planner.errors import InputError, PlannerError, one_line
 from planner.operations.watch.kueue.follower import Follower, Pace, Watched
 from planner.operations.watch.kueue.keep import Episode, Keeper, Store, Whole
 from planner.operations.watch.record import Decision, Line, Measured, Note, Preemption
@@ -97,7 +97,7 @@ def measure(state: State, key: str, question: Question) -> Measured | str:
     try:
         found = replace(question, pending=key).answer(instance)
     except PlannerError as error:
-        return f"cannot be judged: {error}"
+        return f"cannot be judged: {one_line(str(error))}"
     if found.failures:
         return f"cannot be judged: {found.failures[0].detail}"
     case = found.rows[0]

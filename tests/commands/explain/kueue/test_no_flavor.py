@@ -117,3 +117,12 @@ def test_each_flavor_has_its_own_reason() -> None:
         "its node selector or tolerations exclude flavor spot",
         NEVER.format(most="2 (nominal 2 and it is in no cohort)"),
     ]
+
+
+def test_a_workload_without_podsets_is_said_to_have_none() -> None:
+    """The API server refuses one, but a dump may have lost them."""
+    (waits,) = pending("a", 1)
+    waits["spec"]["podSets"] = []
+    plan = planner.solve(state_of(queue("a", 2), [waits]), PENDING)
+    assert plan.status == "infeasible"
+    assert plan.explanation == f"{PENDING} has no podset that could be given a flavor"
