@@ -169,7 +169,7 @@ def test_a_record_of_the_search_alone_is_told_though_the_ask_may_not_preempt() -
     assert not plan.victims
 
 
-EVERY = 4
+EVERY = 12
 RECORDED = [name for name in NAMES if name.rpartition("/")[2] == "required-node"]
 SMALL_ENOUGH = 8
 """Allocations up to which every subset is tried."""
@@ -421,7 +421,7 @@ MOST_ON_A_NODE = 12
 def test_plans_keep_to_the_predicates_of_recorded_states() -> None:
     """None is conditional; victims, and that there are none, are what enumeration says."""
     outcomes, outside = Counter[str](), 0
-    for text in texts(FEATURES / "predicates.jsonl.gz")[:: 1 if TEST_ALL else 12]:
+    for text in texts(FEATURES / "predicates.jsonl.gz")[:: 1 if TEST_ALL else 20]:
         line = json.loads(text)
         state = read_yunikorn_objects(line, where=line["id"])
         plan = planner.solve(state, line["ask"]["allocationKey"], objective="min-count")
