@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import planner
-from planner.commands.replay import replay
 from planner.plan.kueue import Plan
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
@@ -22,6 +21,7 @@ from tests.brute_force import legal_sets, question_of
 from tests.conftest import ROOT
 from tests.kueue_state import read
 from tests.oracle.legality import collected, reached
+from tests.recorded import texts
 from tests.told import told
 
 INSTANCES = ROOT / "instances"
@@ -173,15 +173,7 @@ def test_vendor_examples_need_a_clock() -> None:
 def test_sample_is_small_and_complete() -> None:
     assert len(RECORDED) == 16
     assert sum(path.stat().st_size for path in RECORDED) < LARGEST_SAMPLE
-
-
-@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name.partition(".")[0])
-def test_sample_is_replayed_exactly(path: Path) -> None:
-    found = replay(str(path))
-    assert found.instances == LINES_PER_FILE
-    assert not found.different
-    if path.name.startswith(("classical", "small-classical")):
-        assert found.equal == LINES_PER_FILE
+    assert {len(texts(path)) for path in RECORDED} == {LINES_PER_FILE}
 
 
 def test_sample_is_what_its_script_takes(conformance: Path, tmp_path: Path) -> None:
