@@ -6,17 +6,19 @@ again and again, which is where a rule and its neighbour differ.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
 from planner.quota.kueue.assignment import Assignment
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reader.kueue import read_kueue_objects
 from planner.state.kueue import State
-from tests.brute_force import Simulation
-from tests.brute_force_fair import FairSimulation
+from tests.brute_force import BySets, Gone, legal_by_attempt, legal_sets, question_of
+from tests.oracle.question import Question
 
 NOW = "2026-03-01T12:00:00Z"
 RESOURCES = ("cpu", "nvidia.com/gpu")
@@ -38,15 +40,23 @@ class Instance:
     preemptor: Preemptor
     assignment: Assignment
 
-    @property
-    def simulation(self) -> Simulation:
-        """The brute force on it."""
-        return Simulation(self.snapshot, self.preemptor, self.assignment)
+    @cached_property
+    def question(self) -> Question:
+        """What the enumeration is asked."""
+        return question_of(self.snapshot, self.preemptor, self.assignment)
 
     @property
-    def fair_simulation(self) -> FairSimulation:
-        """The brute force of fair sharing on it."""
-        return FairSimulation(self.snapshot, self.preemptor, self.assignment)
+    def holders(self) -> list[Admitted]:
+        """Everybody who holds quota."""
+        return [one for held in self.snapshot.admitted.values() for one in held]
+
+    def legal(self, *, fair: bool) -> set[Gone]:
+        """Return all legal sets, by enumeration."""
+        return legal_sets(self.snapshot, self.preemptor, self.assignment, fair=fair)
+
+    def legal_by_attempt(self) -> BySets:
+        """Return all legal sets of each attempt without fair sharing, by enumeration."""
+        return legal_by_attempt(self.question)
 
 
 def make_instance(objects: list[Json], assignment: Assignment) -> Instance:

@@ -59,11 +59,16 @@ def named(name: str, ids: Collection[str]) -> list[Line]:
     return [line for line in some if line["id"] in ids]
 
 
-@lru_cache(maxsize=8)
 def _texts(name: str) -> list[str]:
     path = path_of(name)
     if path is None:
         pytest.skip(f"no recorded answers {name}: set PLANNER_CONFORMANCE to their folder")
+    return texts(path)
+
+
+@lru_cache(maxsize=8)
+def texts(path: Path) -> list[str]:
+    """Return the lines of a recorded file."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return file.readlines()
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import planner
-from planner.commands.replay import replay
 from planner.plan.kueue import Plan
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
@@ -18,10 +17,11 @@ from planner.reader import Ignored
 from planner.state.kueue import State
 from planner.state.kueue_configuration import Configuration
 from planner.term import TERMS
-from tests.brute_force import Simulation, reachable
-from tests.brute_force_fair import FairSimulation
+from tests.brute_force import legal_sets, question_of
 from tests.conftest import ROOT
 from tests.kueue_state import read
+from tests.oracle.legality import collected, reached
+from tests.recorded import texts
 from tests.told import told
 
 INSTANCES = ROOT / "instances"
@@ -129,11 +129,11 @@ def test_story_holds_by_enumeration(state: State) -> None:
     plan = planner.greedy(state)
     snapshot = take_snapshot(state)
     preemptor = find_preemptor(state, snapshot, PENDING)
-    simulation = Simulation(snapshot, preemptor, plan.assignment)
-    assert simulation.attempts[0] is plan.borrowing is True
-    low = [key for key in simulation.variants if simulation.workloads[key].priority == LOW]
-    reached = reachable(low, lambda key, gone: simulation.takes(key, gone, borrowing=True))
-    legal = [gone for gone in reached if simulation.fits(gone, borrowing=True)]
+    question = question_of(snapshot, preemptor, plan.assignment)
+    candidates, attempts = collected(question)
+    assert attempts[0] is plan.borrowing is True
+    low = [candidate for candidate in candidates if candidate.held.priority == LOW]
+    legal = question.names(reached(question, low, borrow=True))
     assert [gone for gone in legal if len(gone) <= 2] == [frozenset(planner.solve(state).keys)]
     assert set(plan.keys) in legal
     gpus = {item.resource: item.shortfall for item in plan.demand}
@@ -173,15 +173,7 @@ def test_vendor_examples_need_a_clock() -> None:
 def test_sample_is_small_and_complete() -> None:
     assert len(RECORDED) == 16
     assert sum(path.stat().st_size for path in RECORDED) < LARGEST_SAMPLE
-
-
-@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name.partition(".")[0])
-def test_sample_is_replayed_exactly(path: Path) -> None:
-    found = replay(str(path))
-    assert found.instances == LINES_PER_FILE
-    assert not found.different
-    if path.name.startswith(("classical", "small-classical")):
-        assert found.equal == LINES_PER_FILE
+    assert {len(texts(path)) for path in RECORDED} == {LINES_PER_FILE}
 
 
 def test_sample_is_what_its_script_takes(conformance: Path, tmp_path: Path) -> None:
@@ -310,7 +302,7 @@ def test_fair_plans_are_the_smallest_by_enumeration(path: Path) -> None:
         plan = planner.solve(state, key, objective="min-count")
         snapshot = take_snapshot(state)
         preemptor = find_preemptor(state, snapshot, key)
-        legal = FairSimulation(snapshot, preemptor, plan.assignment).legal_sets
+        legal = legal_sets(snapshot, preemptor, plan.assignment, fair=True)
         assert (plan.status == "optimal") == bool(legal)
         if legal:
             assert frozenset(plan.keys) in legal

@@ -17,8 +17,7 @@ from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
 from planner.reader import Ignored
 from planner.state.kueue import State
-from tests.brute_force import Gone, Simulation
-from tests.brute_force_fair import FairSimulation
+from tests.brute_force import legal_sets
 from tests.conftest import ROOT
 from tests.kueue_state import read
 from tests.yunikorn.building import read_yunikorn
@@ -334,13 +333,7 @@ def test_kueue_s_legal_sets_by_enumeration(case: Case) -> None:
     plan = planner.solve(state, case.pending)
     snapshot = take_snapshot(state)
     preemptor = find_preemptor(state, snapshot, case.pending)
-    legal: set[Gone] = set()
-    if case.name in FAIR:
-        legal = FairSimulation(snapshot, preemptor, plan.assignment).legal_sets
-    else:
-        simulation = Simulation(snapshot, preemptor, plan.assignment)
-        for borrowing in simulation.attempts:
-            legal |= simulation.legal(borrowing=borrowing)
+    legal = legal_sets(snapshot, preemptor, plan.assignment, fair=case.name in FAIR)
     assert (case.optimum is None) == (not legal)
     if case.optimum is not None:
         assert frozenset(case.optimum) in legal

@@ -1,11 +1,12 @@
 """The rules of releases of Kueue: the table, and what each release decided."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 import planner
-from planner.commands.replay import replay
+from planner.commands.replay import replay, replay_line
 from planner.errors import UnsupportedError
 from planner.quota.kueue.activity import MULTIKUEUE, PROVISIONING, Activity
 from planner.quota.kueue.preemptor import find_preemptor
@@ -27,6 +28,7 @@ from tests.cluster import (
 from tests.conftest import ROOT, TEST_ALL, recorded_root
 from tests.elastic import Pods, new, old
 from tests.kueue_state import read_objects
+from tests.recorded import texts
 from tests.told import told
 
 SAMPLE = sorted((ROOT / "instances" / "recorded" / "kueue-releases").glob("*.jsonl.gz"))
@@ -309,12 +311,12 @@ def test_sample_is_replayed_exactly(path: Path) -> None:
 @pytest.mark.skipif(recorded_root() is None, reason="no recorded answers")
 @pytest.mark.parametrize("release", SEEN)
 def test_every_recorded_answer_of_a_release_is_reproduced(release: str, conformance: Path) -> None:
-    """Every file; in ordinary runs every fifth one, the others of the other releases."""
+    """Of every file; in ordinary runs one line in so many, others of the other releases."""
     paths = sorted((conformance / "kueue-releases" / release).glob("*.jsonl.gz"))
-    asked = paths if TEST_ALL else paths[SEEN.index(release) :: len(SEEN)]
-    found = [replay(str(path)) for path in asked]
-    assert [(one.id, one.detail) for each in found for one in each.different] == []
-    assert sum(each.equal for each in found) == sum(each.instances for each in found) > 600
+    some = slice(None) if TEST_ALL else slice(SEEN.index(release), None, 2 * len(SEEN))
+    found = [replay_line(json.loads(text)) for path in paths for text in texts(path)[some]]
+    assert [(one.id, one.detail) for one in found if one.outcome != "equal"] == []
+    assert len(found) > 200
 
 
 def test_a_quota_of_pods_as_0_17_decided(conformance: Path) -> None:

@@ -357,17 +357,21 @@ def test_options_from_the_environment(dump: Path, variables: dict[str, str]) -> 
     assert call("solve", dump, "--format", "table", env=env).stdout.startswith(" Preemptor")
 
 
-def test_every_option_reaches_the_solver(
-    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: dict[str, Any] = {}
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Give what the solver is asked for next, which is not solved."""
+    given: dict[str, Any] = {}
 
     @wraps(api.solve)
     def solve(*_: object, **named: Any) -> Plan:
-        seen.update(named)
+        given.update(named)
         return make_plan()
 
     monkeypatch.setattr(api, "solve", solve)
+    return given
+
+
+def test_every_option_reaches_the_solver(dump: Path, tmp_path: Path, seen: dict[str, Any]) -> None:
     costs = write(tmp_path, {BIG: 3}, "costs.json")
     flavors = write(tmp_path, {"main": {}}, "flavors.json")
     words = ["--pending", "ns/pending", "--objective", "min-cost", "--time-limit", "2.5"]
@@ -383,16 +387,8 @@ def test_every_option_reaches_the_solver(
     ("words", "limit"), [([], 45), (["--time-limit", "0"], 0), (["--time-limit", "none"], None)]
 )
 def test_time_limit(
-    words: list[str], limit: float | None, dump: Path, monkeypatch: pytest.MonkeyPatch
+    words: list[str], limit: float | None, dump: Path, seen: dict[str, Any]
 ) -> None:
-    seen: dict[str, Any] = {}
-
-    @wraps(api.solve)
-    def solve(*_: object, **named: Any) -> Plan:
-        seen.update(named)
-        return make_plan()
-
-    monkeypatch.setattr(api, "solve", solve)
     usual = dict.fromkeys(UNHURRIED)
     assert call("solve", dump, *words, env=usual).exit_code == 0
     assert seen["time_limit"] == limit

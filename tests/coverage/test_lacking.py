@@ -5,6 +5,7 @@ import pytest
 import planner
 from tests.cluster import PENDING, configuration, queue
 from tests.coverage.test_evidence import Object, asking, condition, dump, found, solved, state_of
+from tests.told import told
 
 
 def reserving(name: str, total: str) -> Object:
@@ -57,7 +58,7 @@ def test_a_state_that_has_changed_since_is_only_remarked_upon() -> None:
     later = state.apply(planner.Changes(gone=["ns/one"]))
     plan = planner.solve(later, PENDING)
     assert found(plan) == []
-    assert any("are reserved, its workloads in the state hold 2" in note for note in plan.notes)
+    told(plan.notes)
 
 
 @pytest.mark.parametrize(

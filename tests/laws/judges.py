@@ -14,7 +14,12 @@ from functools import cached_property
 from typing import Any
 
 from planner.problem.kueue import Problem, build_problem
-from planner.quota.kueue.assignment import Assignment, read_assignment
+from planner.quota.kueue.assignment import (
+    Assignment,
+    contested,
+    read_assignment,
+    total_request,
+)
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
@@ -24,9 +29,11 @@ from planner.state.kueue import State
 from planner.verifier.kueue.plan import setting_for, verify_case
 from planner.verifier.kueue.setting import Setting
 from tests import admitted
-from tests.brute_force import Simulation
-from tests.brute_force_fair import FairSimulation
+from tests.brute_force import legal_by_attempt, question_of
 from tests.cluster import PENDING, Object, fair_sharing, preempt, state_of
+from tests.oracle.fair import fair
+from tests.oracle.legality import collected
+from tests.oracle.question import Question
 from tests.subsets import subsets
 from tests.verifier import cases as plans
 
@@ -165,19 +172,19 @@ class Court:
         return build_problem(self.snapshot, self.preemptor, self.assignment)
 
     @cached_property
-    def simulation(self) -> Simulation:
-        """The brute force."""
-        return Simulation(self.snapshot, self.preemptor, self.assignment)
+    def question(self) -> Question:
+        """What the enumeration is asked."""
+        return question_of(self.snapshot, self.preemptor, self.assignment)
 
     @property
     def attempts(self) -> tuple[bool, ...]:
-        """The attempts that are made, says the brute force."""
-        return self.simulation.attempts
+        """The attempts that are made, says the enumeration."""
+        return tuple(collected(self.question)[1])
 
     @cached_property
     def enumerated(self) -> Mapping[bool, set[frozenset[str]]]:
         """All legal sets of either attempt, made or not."""
-        return {attempt: self.simulation.legal(borrowing=attempt) for attempt in EITHER}
+        return legal_by_attempt(self.question, EITHER)
 
     def admitted(self, without: Collection[str] = ()) -> Mapping[bool, set[frozenset[str]]]:
         """Return what the model admits in either attempt; it says itself which it would make."""
@@ -214,9 +221,10 @@ class Court:
     @property
     def taken(self) -> tuple[bool, frozenset[str]]:
         """The victims of the scheduler's own steps, and its attempt."""
-        usage, simulation = self.snapshot.usage.copy(), self.simulation
-        contested = frozenset(simulation.contested)
-        context = Context(self.snapshot, usage, self.preemptor, simulation.request, contested)
+        usage = self.snapshot.usage.copy()
+        request = total_request(self.assignment, self.preemptor, self.snapshot)
+        frs = contested(self.assignment, self.snapshot)
+        context = Context(self.snapshot, usage, self.preemptor, request, frs)
         found = search(context)
         return bool(found.borrowing), frozenset(target.workload.key for target in found.targets)
 
@@ -230,14 +238,9 @@ class FairCourt(Court):
         return (True,)
 
     @cached_property
-    def simulation(self) -> FairSimulation:
-        """The brute force of fair sharing."""
-        return FairSimulation(self.snapshot, self.preemptor, self.assignment)
-
-    @cached_property
     def enumerated(self) -> Mapping[bool, set[frozenset[str]]]:
         """All legal sets."""
-        return {True: self.simulation.legal_sets}
+        return {True: fair(self.question).named}
 
     def admitted(self, without: Collection[str] = ()) -> Mapping[bool, set[frozenset[str]]]:
         """Return what the model admits."""

@@ -105,7 +105,7 @@ def recorded_sets(line: recorded.Line, state: State) -> VictimSets:
 @given(fair_instances())
 def test_admitted_sets_equal_the_definition_under_fair_sharing(instance: Instance) -> None:
     """Against removing one workload after the other in every order."""
-    legal = {True: instance.fair_simulation.legal_sets}
+    legal = {True: instance.legal(fair=True)}
     assert by_verifier(instance, by_model(instance, legal)) == legal
 
 
@@ -146,8 +146,7 @@ def every_set(instance: Instance, legal: VictimSets) -> VictimSets:
 def test_model_verifier_and_enumeration_agree(instance: Instance, number: int, count: int) -> None:
     """Also where the slice shrinks: what it asks for is below zero then, and fits in any case."""
     made = as_slice(instance, number, count)
-    simulation = made.simulation
-    legal = {attempt: simulation.legal(borrowing=attempt) for attempt in simulation.attempts}
+    legal = made.legal_by_attempt()
     by_model(made, legal)
     assert by_verifier(made, every_set(made, legal)) == legal
 
@@ -160,7 +159,7 @@ def test_fair_sharing_agrees_where_nothing_is_given_back(
     made = as_slice(instance, number, count)
     request = total_request(made.assignment, made.preemptor, made.snapshot)
     assume(min(request.values(), default=0) >= 0)
-    legal = {True: made.fair_simulation.legal_sets}
+    legal = {True: made.legal(fair=True)}
     by_model(made, legal)
     assert by_verifier(made, every_set(made, legal)) == legal
 

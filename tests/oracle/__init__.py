@@ -3,7 +3,7 @@
 Written from the pages alone (README.md and docs/, above all docs/semantics/kueue.md), on raw
 Kubernetes objects, with no line of ``planner`` in it: ``test_independence.py`` looks at the
 imports. It is slow on purpose: legal sets are found by removing candidates in every order, and
-the best by looking at all of them.
+the best by looking at all of them. ``tests/brute_force.py`` asks it about snapshots of the product.
 
 amounts.py        Kubernetes quantities and the arithmetic of 64 bits
 cluster.py        the objects: queues, cohorts, workloads that hold quota

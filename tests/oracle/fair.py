@@ -3,7 +3,7 @@
 from functools import cache
 
 from tests.oracle.amounts import minus, plus
-from tests.oracle.cluster import NodeId
+from tests.oracle.cluster import Held, NodeId
 from tests.oracle.legality import Legal, in_order, reachable, side
 from tests.oracle.question import Question
 
@@ -64,9 +64,7 @@ class Shares:
 def fair(question: Question) -> Legal:
     """Return candidates and legal sets."""
     taken, search = candidates(question), Search(question)
-    found = {
-        gone for gone in reachable(taken, search.allowed) if question.tree.fits(gone, borrow=True)
-    }
+    found = {gone for gone in reachable(taken, search.allowed) if question.fits(gone, borrow=True)}
     return Legal(question, taken, frozenset(found))
 
 
@@ -114,17 +112,23 @@ class Search:
 
     def allowed(self, gone: int, index: int) -> bool:
         """Whether a candidate may go next."""
+        return self.borrows(gone, self.question.cluster.held[index]) and self.fair(gone, index)
+
+    def borrows(self, gone: int, held: Held) -> bool:
+        """Whether a queue and the cohorts above it on its side borrow; the own queue need not."""
+        return all(self.shares.borrows(node, gone) for node in self._side(held))
+
+    def _side(self, held: Held) -> list[NodeId]:
+        ancestor = self.question.ancestor(("queue", held.queue))
+        return [] if ancestor is None else side(self.tree, held, ancestor)
+
+    def fair(self, gone: int, index: int) -> bool:
+        """Whether the shares let a candidate go next."""
         held = self.question.cluster.held[index]
-        queue = "queue", held.queue
-        if queue == self.question.queue:
+        nodes = self._side(held)
+        if not nodes or self.within_nominal:
             return True
-        ancestor = self._ancestor(queue)
-        nodes = side(self.tree, held, ancestor)
-        if not all(self.shares.borrows(node, gone) for node in nodes):
-            return False
-        if self.within_nominal:
-            return True
-        preemptor, _ = self.sides(queue, gone)
+        preemptor, _ = self.sides(("queue", held.queue), gone)
         before = self.shares.share(nodes[-1], gone)
         after = self.shares.share(nodes[-1], gone | 1 << index)
         tests = {FINAL: preemptor <= after, INITIAL: preemptor < before}
@@ -132,10 +136,8 @@ class Search:
 
     def sides(self, queue: NodeId, gone: int) -> tuple[Share, NodeId]:
         """Return the share of the preemptor's side, and the top of the other queue's."""
-        ancestor = self._ancestor(queue)
+        ancestor = self.question.ancestor(queue)
+        assert ancestor is not None
         mine = self.path[self.path.index(ancestor) - 1]
         path = [queue, *self.tree.above(queue)]
         return self.shares.share(mine, gone), path[path.index(ancestor) - 1]
-
-    def _ancestor(self, queue: NodeId) -> NodeId:
-        return next(node for node in self.tree.above(queue) if node in self.path)

@@ -15,7 +15,7 @@ def kueue(question: Question) -> list[str]:
                 continue
             gone |= 1 << each.index
             targets.append(each.index)
-            if question.tree.fits(gone, borrow=borrow):
+            if question.fits(gone, borrow=borrow):
                 kept = _filled_back(question, targets, gone, borrow=borrow)
                 return [question.cluster.held[index].key for index in kept]
     return []
@@ -24,7 +24,7 @@ def kueue(question: Question) -> list[str]:
 def _filled_back(question: Question, targets: list[int], gone: int, *, borrow: bool) -> list[int]:
     for place in range(len(targets) - 2, -1, -1):
         without = gone & ~(1 << targets[place])
-        if question.tree.fits(without, borrow=borrow):
+        if question.fits(without, borrow=borrow):
             gone = without
             targets[place] = targets[-1]
             targets.pop()

@@ -19,6 +19,11 @@ class Legal:
     candidates: tuple[int, ...]
     sets: frozenset[int]
 
+    @property
+    def named(self) -> set[frozenset[str]]:
+        """All legal sets, by the names of their members."""
+        return self.question.names(self.sets)
+
     def keys(self, victims: int) -> list[str]:
         """Name the victims, in the order of candidates."""
         held = self.question.cluster.held
@@ -75,12 +80,15 @@ WITHIN, HIERARCHY, NO_BORROWING, BORROWING = "own", "hierarchy", "no borrowing",
 def classical(question: Question) -> Legal:
     """Return candidates and legal sets."""
     merged, attempts = collected(question)
-    found = {0} if question.tree.fits(0, borrow=True) else set()
-    for borrow in attempts:
-        allowed = attempt(question, merged, borrow=borrow)
-        reached = reachable(tuple(each.index for each in merged), allowed)
-        found |= {gone for gone in reached if question.tree.fits(gone, borrow=borrow)}
+    found = set().union(*(reached(question, merged, borrow=borrow) for borrow in attempts))
     return Legal(question, tuple(each.index for each in merged), frozenset(found))
+
+
+def reached(question: Question, candidates: list[Candidate], *, borrow: bool) -> set[int]:
+    """Return the sets that an attempt leads to and after which the preemptor fits."""
+    allowed = attempt(question, candidates, borrow=borrow)
+    found = reachable(tuple(each.index for each in candidates), allowed)
+    return {gone for gone in found if question.fits(gone, borrow=borrow)}
 
 
 def collected(question: Question) -> tuple[list[Candidate], list[bool]]:
@@ -136,18 +144,12 @@ def _fits_in_quota(
 def _over_quota(question: Question, cohort: NodeId, visited: NodeId) -> Iterator[NodeId]:
     """Yield the queues below a cohort that are over their quota, as are all cohorts on the way."""
     for child in question.tree.children[cohort]:
-        if child == visited or within_nominal(question, child, 0):
+        if child == visited or question.within_nominal(child, 0):
             continue
         if child[0] == "cohort":
             yield from _over_quota(question, child, visited)
         elif question.cluster.nodes[child].active:
             yield child
-
-
-def within_nominal(question: Question, node: NodeId, gone: int) -> bool:
-    """Whether a node uses no more than its quota of anything contested."""
-    tree = question.tree
-    return all(tree.usage(node, at, gone) <= tree.subtree(node, at) for at in question.contested)
 
 
 def _variant(question: Question, held: Held, *, advantage: bool) -> str:
@@ -186,7 +188,7 @@ def attempt(question: Question, candidates: list[Candidate], *, borrow: bool) ->
         if borrow and candidate.variant == NO_BORROWING:
             return False
         return not any(
-            within_nominal(question, node, gone)
+            question.within_nominal(node, gone)
             for node in side(question.tree, candidate.held, candidate.ancestor)
         )
 

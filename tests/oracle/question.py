@@ -1,6 +1,6 @@
 """The workload that waits: what it asks for, what is contested, and whom it may preempt."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -31,6 +31,17 @@ class Question:
         """The preemption policies of its queue."""
         return self.cluster.nodes[self.queue].preemption
 
+    def names(self, sets: Iterable[int]) -> set[frozenset[str]]:
+        """Return sets by the names of their members."""
+        keys = [each.key for each in self.cluster.held]
+        return {frozenset(k for i, k in enumerate(keys) if gone >> i & 1) for gone in sets}
+
+    def ancestor(self, queue: NodeId) -> NodeId | None:
+        """Return the lowest cohort that a queue shares with its own, which itself has none."""
+        above = self.tree.above(self.queue)
+        shared = (cohort for cohort in self.tree.above(queue) if cohort in above)
+        return None if queue == self.queue else next(shared)
+
     def permits(self, policy: str, candidate: Held) -> bool:
         """Whether a policy lets it preempt a candidate."""
         if policy == "Any":
@@ -43,6 +54,15 @@ class Question:
                 self.priority == candidate.priority and newer
             )
         return False
+
+    def within_nominal(self, node: NodeId, gone: int) -> bool:
+        """Whether a node uses no more than its quota of anything contested."""
+        tree = self.tree
+        return all(tree.usage(node, at, gone) <= tree.subtree(node, at) for at in self.contested)
+
+    def fits(self, gone: int, *, borrow: bool) -> bool:
+        """Whether it fits in its queue."""
+        return self.tree.fits(gone, borrow=borrow)
 
     def may_take(self, candidate: Held) -> bool:
         """Whether policy and flavors make a workload a candidate, wherever it runs."""

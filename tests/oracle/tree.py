@@ -12,13 +12,19 @@ from tests.oracle.cluster import Amounts, Cluster, FlavorResource, Node, NodeId,
 
 
 class Tree:
-    """The nodes of a cluster, with the request of a preemptor that may be counted in ``queue``."""
+    """The nodes of a cluster, with the request of a preemptor that may be counted in ``queue``.
 
-    def __init__(self, cluster: Cluster, queue: NodeId, request: Amounts) -> None:
+    ``whole`` is what must be available in the end, where that is more than the request.
+    """
+
+    def __init__(
+        self, cluster: Cluster, queue: NodeId, request: Amounts, whole: Amounts | None = None
+    ) -> None:
         self.cluster = cluster
         self.nodes = cluster.nodes
         self.queue = queue
         self.request = request
+        self.whole = request if whole is None else whole
         self.children: dict[NodeId, list[NodeId]] = {name: [] for name in self.nodes}
         for node in self.nodes.values():
             if node.parent is not None:
@@ -122,6 +128,7 @@ class Tree:
             nominal = self.nodes[self.queue].nominal.get(at, 0)
             if not borrow and plus(self.usage(self.queue, at, gone), amount) > nominal:
                 return False
-            if amount > max(0, self.available(self.queue, at, gone)):
-                return False
-        return True
+        return all(
+            amount <= max(0, self.available(self.queue, at, gone))
+            for at, amount in self.whole.items()
+        )

@@ -201,11 +201,7 @@ def of_deep_trees() -> Iterator[Case]:
 
 
 def _legal(instance: Instance, *, fair: bool) -> list[frozenset[str]]:
-    if fair:
-        return sorted(instance.fair_simulation.legal_sets, key=sorted)
-    classical = instance.simulation
-    attempts = (classical.legal(borrowing=borrowing) for borrowing in classical.attempts)
-    return sorted({gone for found in attempts for gone in found}, key=sorted)
+    return sorted(instance.legal(fair=fair), key=sorted)
 
 
 SOURCES = {

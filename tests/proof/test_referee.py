@@ -34,7 +34,7 @@ from planner.solver.proving.rows import BoxRows
 from planner.solver.start import Given, start
 from tests.cluster import PENDING as WAITING
 from tests.conftest import TEST_ALL
-from tests.random_trees import PREEMPTOR, Instance, random_instance
+from tests.random_trees import PREEMPTOR, random_instance
 from tests.restless import restless_state
 
 SEEDS: Final = range(10_000 if TEST_ALL else 70)
@@ -54,13 +54,6 @@ class Judged(NamedTuple):
     legal: Sequence[dict[str, int]]
 
 
-def legal_sets(instance: Instance, *, fair: bool) -> set[frozenset[str]]:
-    if fair:
-        return set(instance.fair_simulation.legal_sets)
-    simulation = instance.simulation
-    return set().union(*(simulation.legal(borrowing=each) for each in simulation.attempts))
-
-
 def judged(seed: int, *, fair: bool) -> Judged | None:
     """Return the claims of a random state with all its legal sets; none if nothing is asked."""
     instance = random_instance(random.Random(seed).randint, 6, fair=fair)  # noqa: S311
@@ -70,7 +63,7 @@ def judged(seed: int, *, fair: bool) -> Judged | None:
     if settled(planning):
         return None
     place = {key: at for at, key in enumerate(planning.keys)}
-    sets = ([place[key] for key in gone] for gone in legal_sets(instance, fair=fair))
+    sets = ([place[key] for key in gone] for gone in instance.legal(fair=fair))
     terms = [dict(planning.table.evaluate(positions)) for positions in sets]
     return Judged(planning.claims(profile, ()), terms)
 

@@ -9,7 +9,6 @@ from random import Random
 from typing import Final
 
 import numpy as np
-from scipy.optimize import linprog
 
 from planner.laws.yunikorn import Spared
 from planner.objective.profiles import Measure
@@ -183,5 +182,8 @@ def satisfied(rows: Iterable[Row], counts: Counts, ranges: Mapping[str, tuple[in
     if not matrix:
         return True
     limits = [ranges[name] for name in names]
+    # A second, which no process that collects the tests of others has to spend.
+    from scipy.optimize import linprog  # noqa: PLC0415
+
     found = linprog(np.zeros(len(names)), A_ub=matrix, b_ub=missing, bounds=limits)
     return bool(found.status == 0)

@@ -2,6 +2,7 @@
 
 from hypothesis import given
 
+from planner.quota.kueue.assignment import total_request
 from planner.quota.kueue.tree import (
     NO_PARENT,
     FlavorResource,
@@ -12,6 +13,8 @@ from planner.quota.kueue.tree import (
     Shares,
     Usage,
 )
+from tests.brute_force import node_id
+from tests.oracle import fair as by_oracle
 from tests.random_trees import Instance, fair_instances
 
 FRS = (
@@ -69,11 +72,15 @@ def test_doubles_are_divided_in_kueues_order() -> None:
 
 @given(fair_instances())
 def test_every_share_equals_the_recomputed_one(instance: Instance) -> None:
-    snapshot, naive = instance.snapshot, instance.fair_simulation
+    snapshot, naive = instance.snapshot, by_oracle.Shares(instance.question)
     usage = snapshot.usage.copy()
-    usage.add(instance.preemptor.queue, naive.request)
+    request = total_request(instance.assignment, instance.preemptor, snapshot)
+    usage.add(instance.preemptor.queue, request)
     shares = Shares(snapshot.tree)
-    for node in range(len(snapshot.tree.nodes)):
-        expected = naive.share(node, frozenset())
-        found = shares.of(usage, node)
-        assert (found.borrowing, found.ratio, found.weight) == tuple(expected)
+    for at in range(len(snapshot.tree.nodes)):
+        node, found = node_id(snapshot, at), shares.of(usage, at)
+        assert found.borrowing == naive.borrows(node, 0)
+        assert found.weight == naive.tree.nodes[node].weight
+        infinite = found.weight == 0 and found.ratio != 0
+        value = found.ratio if infinite or not found.ratio else found.ratio / found.weight
+        assert naive.share(node, 0) == (infinite, value)

@@ -18,6 +18,7 @@ from planner.quota.kueue.tree import (
     Shares,
     Usage,
 )
+from tests.brute_force import node_id
 from tests.random_trees import Instance, fair_instances, instances
 
 GPU = 0
@@ -26,39 +27,41 @@ FRS = (FlavorResource("default", "gpu"),)
 
 @given(instances())
 def test_every_number_equals_the_recomputed_one(instance: Instance) -> None:
-    tree, usage, naive = instance.snapshot.tree, instance.snapshot.usage, instance.simulation
+    tree, usage, naive = instance.snapshot.tree, instance.snapshot.usage, instance.question.tree
     for n in range(len(tree.nodes)):
-        for fr in range(len(tree.frs)):
-            assert tree.subtree[n][fr] == naive.subtree(n, fr)
-            assert tree.kept[n][fr] == naive.kept(n, fr)
-            assert usage.amount[n][fr] == naive.usage(n, fr, frozenset())
-            assert usage.available(n, fr) == naive.available(n, fr, frozenset())
+        node = node_id(instance.snapshot, n)
+        for fr, at in enumerate(tree.frs):
+            assert tree.subtree[n][fr] == naive.subtree(node, at)
+            assert tree.kept[n][fr] == naive.kept(node, at)
+            assert usage.amount[n][fr] == naive.usage(node, at, 0)
+            assert usage.available(n, fr) == naive.available(node, at, 0)
 
 
 @given(fair_instances())
 def test_potential_and_known_equal_the_recomputed_ones(instance: Instance) -> None:
-    tree, naive = instance.snapshot.tree, instance.fair_simulation
+    tree, naive = instance.snapshot.tree, instance.question.tree
     for n in range(len(tree.nodes)):
-        assert tree.known[n] == naive.knows(n)
-        for fr in range(len(tree.frs)):
-            assert tree.potential(n, fr) == naive.potential(n, fr)
+        node = node_id(instance.snapshot, n)
+        assert {tree.frs[fr] for fr in tree.known[n]} == naive.known(node)
+        for fr, at in enumerate(tree.frs):
+            assert tree.potential(n, fr) == naive.potential(node, at)
 
 
 @given(instances(), st.randoms(use_true_random=False))
 def test_removals_in_any_order_equal_the_closed_formula(
     instance: Instance, chance: random.Random
 ) -> None:
-    snapshot, naive = instance.snapshot, instance.simulation
-    workloads = [w for held in snapshot.admitted.values() for w in held]
-    gone = [w for w in workloads if chance.random() < 0.6]
+    snapshot, question = instance.snapshot, instance.question
+    gone = [holder for holder in instance.holders if chance.random() < 0.6]
     chance.shuffle(gone)
     usage = snapshot.usage.copy()
     for workload in gone:
         usage.remove(workload.queue, workload.usage)
-    keys = frozenset(workload.key for workload in gone)
+    keys = {workload.key for workload in gone}
+    mask = sum(1 << i for i, held in enumerate(question.cluster.held) if held.key in keys)
     for n in range(len(snapshot.tree.nodes)):
-        for fr in range(len(snapshot.tree.frs)):
-            assert usage.amount[n][fr] == naive.usage(n, fr, keys)
+        for fr, at in enumerate(snapshot.tree.frs):
+            assert usage.amount[n][fr] == question.tree.usage(node_id(snapshot, n), at, mask)
     chance.shuffle(gone)
     for workload in gone:
         usage.add(workload.queue, workload.usage)

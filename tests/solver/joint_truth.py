@@ -16,8 +16,7 @@ from planner.quota.kueue.snapshot import Preemptor, Snapshot, take_snapshot
 from planner.reader.kueue import read_kueue_objects
 from planner.reference.kueue.decision import decide
 from planner.state.kueue import State
-from tests.brute_force import Gone, Simulation
-from tests.brute_force_fair import FairSimulation
+from tests.brute_force import Gone, legal_sets, question_of
 from tests.random_trees import NOW
 from tests.solver.ping_pong import admission
 
@@ -100,18 +99,11 @@ def legal(snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment) -> s
     """Return every set that may go for a preemptor: nobody if it fits, else by preemption."""
     if assignment.mode == "NoFit" or len(assignment.pod_sets) < len(preemptor.pod_sets):
         return set()
-    found: set[Gone] = set()
-    if snapshot.configuration.fair_sharing_on:
-        simulation = FairSimulation(snapshot, preemptor, assignment)
-        if assignment.mode == "Preempt":
-            found = set(simulation.legal_sets)
-    else:
-        simulation = Simulation(snapshot, preemptor, assignment)  # type: ignore[assignment]
-        for borrowing in simulation.attempts if assignment.mode == "Preempt" else ():
-            found |= simulation.legal(borrowing=borrowing)
-    nobody: Gone = frozenset()
-    found.discard(nobody)
-    return found | {nobody} if simulation.fits(nobody, borrowing=True) else found
+    if assignment.mode == "Preempt":
+        fair = snapshot.configuration.fair_sharing_on
+        return legal_sets(snapshot, preemptor, assignment, fair=fair)
+    fits = question_of(snapshot, preemptor, assignment).fits(0, borrow=True)
+    return {frozenset()} if fits else set()
 
 
 def _after(objects: Sequence[Json], key: str, admitted: Json, victims: Gone) -> list[Json]:

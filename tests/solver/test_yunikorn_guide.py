@@ -75,11 +75,22 @@ def free_node(state: YuniKornState, key: str) -> str:
 
 
 def next_plan(state: YuniKornState, last: str) -> YuniKornPlan | None:
-    """Return the plan of the first ask that can be placed; whoever waited is asked again last."""
+    """Return the plan of the first ask that can be placed; whoever waited is asked again last.
+
+    Of asks that are alike one is asked: where it has no place, none of them has.
+    """
+    kinds = {
+        ask.allocation_key: (one.application_id, ask.priority, sorted(ask.resource.items()))
+        for one in state.partitions[0].applications
+        for ask in one.requests
+    }
+    refused = list[object]()
     for key in sorted(state.pending, key=lambda key: key <= last):
-        plan = planner.solve(state, key)
-        if plan.status == "optimal":
-            return plan
+        if kinds[key] not in refused:
+            plan = planner.solve(state, key)
+            if plan.status == "optimal":
+                return plan
+            refused.append(kinds[key])
     return None
 
 

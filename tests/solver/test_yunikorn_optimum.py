@@ -169,7 +169,7 @@ def test_a_record_of_the_search_alone_is_told_though_the_ask_may_not_preempt() -
     assert not plan.victims
 
 
-EVERY = 4
+EVERY = 12
 RECORDED = [name for name in NAMES if name.rpartition("/")[2] == "required-node"]
 SMALL_ENOUGH = 8
 """Allocations up to which every subset is tried."""
@@ -278,7 +278,7 @@ def test_a_required_node_waits_for_no_delay() -> None:
     value["applications"][1]["requests"][0]["requestTime"] = NOW - SECOND
     plan = solve(state_of(value), "ask")
     assert (plan.status, len(plan.victims), len(plan.notes)) == ("optimal", 1, 1)
-    assert "not determined: allocations of equal age" in plan.notes[0]
+    told(plan.notes[0])
 
 
 PORT = {"container": {"ports": [{"containerPort": 80, "hostPort": 80}]}}
@@ -421,7 +421,7 @@ MOST_ON_A_NODE = 12
 def test_plans_keep_to_the_predicates_of_recorded_states() -> None:
     """None is conditional; victims, and that there are none, are what enumeration says."""
     outcomes, outside = Counter[str](), 0
-    for text in texts(FEATURES / "predicates.jsonl.gz")[:: 12 if FULL and not TEST_ALL else 1]:
+    for text in texts(FEATURES / "predicates.jsonl.gz")[:: 20 if FULL and not TEST_ALL else 1]:
         line = json.loads(text)
         state = read_yunikorn_objects(line, where=line["id"])
         plan = planner.solve(state, line["ask"]["allocationKey"], objective="min-count")

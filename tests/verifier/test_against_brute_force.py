@@ -6,8 +6,8 @@ FS-07 holds if and only if some order passes both.
 """
 
 import random
-from collections.abc import Callable, Iterator
-from itertools import permutations
+from collections.abc import Collection, Iterator
+from itertools import accumulate, permutations
 
 from hypothesis import given
 
@@ -21,7 +21,21 @@ from planner.verifier.kueue.fair_sharing import (
 )
 from planner.verifier.kueue.plan import verify_case
 from planner.verifier.kueue.setting import Setting
+from tests.brute_force import legal_by_attempt
 from tests.conftest import TEST_ALL, examples
+from tests.oracle.fair import Search, candidates, fair
+from tests.oracle.legality import (
+    BORROWING,
+    HIERARCHY,
+    NO_BORROWING,
+    WITHIN,
+    Allowed,
+    Candidate,
+    attempt,
+    collected,
+    reachable,
+)
+from tests.oracle.question import Question
 from tests.random_trees import Instance, fair_instances, instances, random_instance
 from tests.subsets import subsets
 from tests.verifier.cases import case_of
@@ -31,24 +45,44 @@ def setting(instance: Instance) -> Setting:
     return setting_of(instance.snapshot, instance.preemptor, instance.assignment)
 
 
+def tried(question: Question, keys: Collection[str]) -> list[Candidate]:
+    """Return workloads as candidates, whether or not they are, whom only KQ-07 keeps back."""
+    return [
+        Candidate(index, held, question.ancestor(("queue", held.queue)), BORROWING)
+        for index, held in enumerate(question.cluster.held)
+        if held.key in keys
+    ]
+
+
+VARIANTS = {
+    WITHIN: "WithinCQ",
+    HIERARCHY: "HierarchicalReclaim",
+    NO_BORROWING: "ReclaimWithoutBorrowing",
+    BORROWING: "ReclaimWhileBorrowing",
+}
+
+
 @given(instances())
 def test_candidates_variants_and_attempts(instance: Instance) -> None:
-    where, simulation = setting(instance), instance.simulation
+    where = setting(instance)
     found = {workload.key: where.variant(workload).value for workload in where.candidates}
-    assert found == simulation.variants
-    assert where.attempts == simulation.attempts
+    candidates, attempts = collected(instance.question)
+    assert found == {one.held.key: VARIANTS[one.variant] for one in candidates}
+    assert [*where.attempts] == attempts
 
 
 @examples(150)
 @given(instances())
 def test_accepted_is_legal_and_the_order_found_is_one(instance: Instance) -> None:
-    where, simulation = setting(instance), instance.simulation
-    in_tree = {key for key, held in simulation.workloads.items() if where.in_tree(held.queue)}
-    removable = simulation.removable(in_tree)
+    where, question = setting(instance), instance.question
+    in_tree = {held.key for held in instance.holders if where.in_tree(held.queue)}
+    everybody = tried(question, in_tree)
+    allowed = attempt(question, everybody, borrow=True)
+    removable = question.names(reachable(tuple(one.index for one in everybody), allowed))
+    by_attempt = legal_by_attempt(question)
     for borrowing in (True, False):
-        made = borrowing in simulation.attempts
-        legal = simulation.legal(borrowing=borrowing) if made else set()
-        for victims in subsets(instance.simulation.workloads.values()):
+        legal = by_attempt.get(borrowing, set())
+        for victims in subsets(instance.holders):
             case = case_of(where, victims, borrowing=borrowing)
             keys = frozenset(victim.key for victim in victims)
             assert verify_case(case).accepted == (keys in legal), (borrowing, keys)
@@ -64,25 +98,26 @@ def test_accepted_is_legal_and_the_order_found_is_one(instance: Instance) -> Non
 
 def orders(instance: Instance, where: Setting | FairSetting) -> Iterator[tuple[Admitted, ...]]:
     """Yield the orders of up to three victims of the tree."""
-    for victims in subsets(instance.simulation.workloads.values()):
+    for victims in subsets(instance.holders):
         if 1 <= len(victims) <= 3 and all(where.in_tree(v.queue) for v in victims):
             yield from permutations(victims)
 
 
-def at_each_moment(
-    order: tuple[Admitted, ...], takes: Callable[[str, frozenset[str]], bool]
-) -> bool:
+def at_each_moment(question: Question, order: tuple[Admitted, ...], allowed: Allowed) -> bool:
     """Say whether each may go after those before it."""
-    keys = [victim.key for victim in order]
-    return all(takes(key, frozenset(keys[:turn])) for turn, key in enumerate(keys))
+    place = {held.key: index for index, held in enumerate(question.cluster.held)}
+    indices = [place[victim.key] for victim in order]
+    masks = accumulate((1 << index for index in indices), initial=0)
+    return all(map(allowed, masks, indices))
 
 
 @examples(50)
 @given(instances())
 def test_replay_tests_every_removal_at_its_moment(instance: Instance) -> None:
-    where, simulation = setting(instance), instance.simulation
+    where, question = setting(instance), instance.question
     for order in orders(instance, where):
-        legal = at_each_moment(order, simulation.over_quota)
+        allowed = attempt(question, tried(question, {one.key for one in order}), borrow=True)
+        legal = at_each_moment(question, order, allowed)
         assert (not replay(where, order).obstacle) == legal, order
 
 
@@ -92,9 +127,10 @@ def fair_setting(instance: Instance) -> FairSetting:
 
 @given(fair_instances())
 def test_candidates_and_the_nominal_rule(instance: Instance) -> None:
-    where, simulation = fair_setting(instance), instance.fair_simulation
-    assert {workload.key for workload in where.candidates} == simulation.candidates
-    assert where.stays_within_nominal == simulation.within_nominal
+    where, question = fair_setting(instance), instance.question
+    expected = {question.cluster.held[index].key for index in candidates(question)}
+    assert {workload.key for workload in where.candidates} == expected
+    assert where.stays_within_nominal == Search(question).within_nominal
 
 
 @examples(200)
@@ -112,12 +148,16 @@ def test_accepted_is_legal_on_larger_numbers() -> None:
 
 def assert_accepted_is_legal(instance: Instance) -> None:
     """Compare every set of workloads, as a whole and by each of the two laws on removals."""
-    where, simulation = fair_setting(instance), instance.fair_simulation
-    in_tree = {key for key, held in simulation.workloads.items() if where.in_tree(held.queue)}
-    borrowing, accepted = simulation.borrowing_only(in_tree), simulation.accepted(in_tree)
-    for victims in subsets(instance.simulation.workloads.values()):
+    where, question = fair_setting(instance), instance.question
+    in_tree = {held.key for held in instance.holders if where.in_tree(held.queue)}
+    indices, search = tuple(one.index for one in tried(question, in_tree)), Search(question)
+    held = question.cluster.held
+    borrowing = question.names(reachable(indices, lambda gone, i: search.borrows(gone, held[i])))
+    accepted = question.names(reachable(indices, search.allowed))
+    legal = fair(question).named
+    for victims in subsets(instance.holders):
         case, keys = case_of(where, victims), frozenset(victim.key for victim in victims)
-        assert verify_case(case).accepted == (keys in simulation.legal_sets), keys
+        assert verify_case(case).accepted == (keys in legal), keys
         if keys <= in_tree:
             removal = case.removal
             assert isinstance(removal, FairRemoval)
@@ -134,7 +174,7 @@ def assert_accepted_is_legal(instance: Instance) -> None:
 @examples(75)
 @given(fair_instances())
 def test_replay_tests_every_removal_at_its_moment_under_fair_sharing(instance: Instance) -> None:
-    where, simulation = fair_setting(instance), instance.fair_simulation
+    where, question = fair_setting(instance), instance.question
     for order in orders(instance, where):
-        legal = at_each_moment(order, simulation.accepts)
+        legal = at_each_moment(question, order, Search(question).allowed)
         assert (replay_fairly(where, order) == ("", "")) == legal, order

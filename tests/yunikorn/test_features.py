@@ -22,8 +22,8 @@ from tests.recorded import put
 from tests.yunikorn.recorded import FEATURES, FULL, Line, named, texts
 
 NAMES = named(FEATURES)
-MANY = math.inf if TEST_ALL or FULL is None else 60
-"""Lines of which some are tried in ordinary runs."""
+MANY = math.inf if TEST_ALL or FULL is None else 30
+"""So many lines of a file are replayed in ordinary runs."""
 
 
 def lines(name: str, step: int = 1) -> Iterator[Line]:
@@ -33,9 +33,8 @@ def lines(name: str, step: int = 1) -> Iterator[Line]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_line_is_reproduced(name: str) -> None:
-    """In ordinary runs every third, of files that have many."""
-    many = len(texts(FEATURES / f"{name}.jsonl.gz")) > MANY
-    found = [replay_line(line) for line in lines(name, 3 if many else 1)]
+    step = max(1, int(len(texts(FEATURES / f"{name}.jsonl.gz")) // MANY))
+    found = [replay_line(line) for line in lines(name, step)]
     assert found
     assert [(one.id, one.detail) for one in found if one.outcome != "equal"] == []
 

@@ -12,6 +12,7 @@ from planner.quota.yunikorn.queue import Snapshot, preemptable
 from planner.reference.yunikorn.candidates import find_candidates, find_fence, in_order
 from planner.reference.yunikorn.decision import can_help, decide, plan_node, score_of
 from tests.conftest import ROOT
+from tests.told import told
 from tests.yunikorn.building import allocation, application, queue, state_of, two_queues
 from tests.yunikorn.recorded import FEATURES, FOLDER, NAMES, Line, lines, step, texts
 
@@ -95,7 +96,7 @@ def test_any_order_of_tied_allocations_is_right(key: str) -> None:
         one["allocationTime"] = 5
     assert replay_line(line).outcome == "equal"
     line["expect"]["canonicalOutcomes"] = line["expect"]["outcomes"] = [outcome | {"node": "n2"}]
-    assert replay_line(line).detail.startswith("none of the recorded outcomes")
+    told(replay_line(line).detail)
 
 
 def tampered(name: str, *path: str | int) -> Line:

@@ -248,12 +248,8 @@ def pictures(drawn_comparison: Comparison) -> dict[str, bytes]:
 
 def test_drawn_and_the_same_twice(drawn_comparison: Comparison, pictures: dict[str, bytes]) -> None:
     assert draw(drawn_comparison) == pictures
-    for drawn, style, begins in (
-        (pictures, "svg", b"<?xml"),
-        (draw(drawn_comparison, "png"), "png", b"\x89PNG"),
-    ):
-        assert drawn.keys() == {f"{name}.{style}" for name in PLOTS}
-        assert all(data.startswith(begins) and len(data) > 5_000 for data in drawn.values())
+    assert pictures.keys() == {f"{name}.svg" for name in PLOTS}
+    assert all(data.startswith(b"<?xml") and len(data) > 5_000 for data in pictures.values())
 
 
 def test_no_dates_and_no_versions(pictures: dict[str, bytes]) -> None:
@@ -265,9 +261,11 @@ def test_no_dates_and_no_versions(pictures: dict[str, bytes]) -> None:
 
 def test_nothing_is_cut() -> None:
     """Where letters are cut, the margin of the picture is not white."""
-    for name, data in draw(
-        compare(STATES["one"], ["greedy", "optimum:no-regret", "kueue-fair"]), "png"
-    ).items():
+    drawn = draw(compare(STATES["one"], ["greedy", "optimum:no-regret", "kueue-fair"]), "png")
+    assert drawn.keys() == {f"{name}.png" for name in PLOTS}
+    for name, data in drawn.items():
+        assert data.startswith(b"\x89PNG")
+        assert len(data) > 5_000
         points = imread(io.BytesIO(data))
         margins = (points[0], points[-1], points[:, 0], points[:, -1])
         assert all((margin == 1).all() for margin in margins), name

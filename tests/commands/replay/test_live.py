@@ -75,18 +75,23 @@ def test_what_the_replay_says_was_done() -> None:
     assert (row.preemptor, row.evicted, row.replayed) == (PENDING, ("ns/second",), ("ns/second",))
 
 
+def event(name: str, at: str) -> Object:
+    """Return an Event of a preemption by the pending workload."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": f"{name}.1", "namespace": "ns"},
+        "involvedObject": {"kind": "Workload", "namespace": "ns", "name": name},
+        "reason": "Preempted",
+        "message": f"Preempted to accommodate a workload (UID: {UID}, JobUID: j) due to x",
+        "lastTimestamp": at,
+    }
+
+
 def test_an_event_says_the_same() -> None:
     before, after = objects(), objects()
     del after["second"]  # it is gone, and so is its condition
-    after["event"] = {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": "second.1", "namespace": "ns"},
-        "involvedObject": {"kind": "Workload", "namespace": "ns", "name": "second"},
-        "reason": "Preempted",
-        "message": f"Preempted to accommodate a workload (UID: {UID}, JobUID: j) due to x",
-        "lastTimestamp": "2026-05-01T13:02:00Z",
-    }
+    after["event"] = event("second", "2026-05-01T13:02:00Z")
     found = replayed(before, after)
     assert (found.equal, found.different, found.skipped) == (1, 0, 0)
     assert found.preemptors[0].evicted == ("ns/second",)
@@ -161,15 +166,7 @@ def test_when_one_was_evicted_that_is_admitted_again_nobody_can_say() -> None:
     assert row.outcome == "skipped"
     told(row.detail)
     # An Event says when: in a later decision.
-    after["event"] = {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": "first.1", "namespace": "ns"},
-        "involvedObject": {"kind": "Workload", "namespace": "ns", "name": "first"},
-        "reason": "Preempted",
-        "message": f"Preempted to accommodate a workload (UID: {UID}, JobUID: j) due to x",
-        "lastTimestamp": "2026-05-01T13:02:30Z",
-    }
+    after["event"] = event("first", "2026-05-01T13:02:30Z")
     (row,) = replayed(before, after).preemptors
     assert (row.outcome, row.evicted) == ("equal", ("ns/first", "ns/second"))
     told(row.detail)

@@ -8,11 +8,10 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters, stdio_client
 
 from planner.operations.cli.kueue_mcp_answer import TOOLS
 from tests.cli.running import call, cluster, command, environment, refused
@@ -21,6 +20,9 @@ from tests.page import blocks
 from tests.published import validator
 from tests.stand_in import StandIn, forbidden
 from tests.told import told
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 Answer = TypeVar("Answer")
 GUIDE = ROOT / "docs/how-to/mcp.md"
@@ -36,9 +38,12 @@ CALLS: dict[str, Mapping[str, Any]] = {
 
 
 def session(
-    ask: Callable[[Client], Awaitable[Answer]], *words: str | Path, path: str | None = None
+    ask: "Callable[[Client], Awaitable[Answer]]", *words: str | Path, path: str | None = None
 ) -> Answer:
     """Return what a client finds out that starts ``planner mcp`` with these words."""
+    # Two seconds, which no process that collects the tests of others has to spend.
+    from mcp import Client, StdioServerParameters, stdio_client  # noqa: PLC0415
+
     more = {} if path is None else {"PATH": path}
     program, *arguments = command("mcp", *words)
     server = StdioServerParameters(command=program, args=arguments, env=environment(more), cwd=ROOT)
@@ -51,7 +56,7 @@ def session(
     return anyio.run(asked)
 
 
-async def said(client: Client, tool: str, **arguments: Any) -> tuple[bool, str, Any]:
+async def said(client: "Client", tool: str, **arguments: Any) -> tuple[bool, str, Any]:
     """Return whether a result is an error, its text and its structured content."""
     result = await client.call_tool(tool, arguments)
     (content,) = result.content
@@ -65,7 +70,7 @@ def once(tool: str, *words: str | Path, **arguments: Any) -> tuple[bool, str, An
 
 
 def test_every_tool_answers_by_its_schema_and_as_the_command_does() -> None:
-    async def ask(client: Client) -> dict[str, tuple[bool, str, Any]]:
+    async def ask(client: "Client") -> dict[str, tuple[bool, str, Any]]:
         tools = (await client.list_tools()).tools
         assert {one.name for one in tools} == set(TOOLS)
         assert all(one.annotations and one.annotations.read_only_hint for one in tools)
@@ -109,7 +114,7 @@ WRONG: list[tuple[str, Mapping[str, Any], str]] = [
 
 
 def test_what_is_wrong_is_said_in_a_result() -> None:
-    async def ask(client: Client) -> list[tuple[bool, str, Any]]:
+    async def ask(client: "Client") -> list[tuple[bool, str, Any]]:
         return [await said(client, tool, **arguments) for tool, arguments, _ in WRONG]
 
     for (*_, expected), (wrong, text, value) in zip(WRONG, session(ask, QUICKSTART), strict=True):
@@ -129,7 +134,7 @@ def test_only_what_was_named_is_read(tmp_path: Path) -> None:
     main = tmp_path / "main.json"
     main.write_text(state)
 
-    async def ask(client: Client) -> dict[str, bool]:
+    async def ask(client: "Client") -> dict[str, bool]:
         names = ("main.json", "one.json", "deep/one.json", "deep", str(allowed / "one.json"))
         bad = ["link.json", "../secret/one.json", str(secret / "one.json"), "beside.json"]
         bad += ["no.json", "", "/etc/passwd", "\x00", "-"]
@@ -145,7 +150,7 @@ def test_without_a_state_every_call_takes_a_snapshot(tmp_path: Path) -> None:
     stand_in = StandIn.make(tmp_path / "bin", cluster()["items"])
     path = f"{stand_in.folder}{os.pathsep}{os.environ['PATH']}"
 
-    async def ask(client: Client) -> list[tuple[bool, str, Any]]:
+    async def ask(client: "Client") -> list[tuple[bool, str, Any]]:
         tools = (await client.list_tools()).tools
         assert not any("state" in one.input_schema["properties"] for one in tools)
         first = [await said(client, "plan"), await said(client, "pending_workloads")]

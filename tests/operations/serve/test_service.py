@@ -196,7 +196,8 @@ def test_too_large_is_not_read_on() -> None:
 
 def test_a_client_that_goes_away() -> None:
     answer = one(ask(service(), "/v1/plan", b"{", None))
-    assert (answer.status, answer.json["error"]) == (400, "the dump broke off")
+    assert answer.status == 400
+    told(answer.json["error"])
 
 
 @pytest.fixture
@@ -231,7 +232,8 @@ def is_gone(number: int) -> bool:
 
 def test_time_is_up_for_whoever_answers(sleeper: Path) -> None:
     answer = one(ask(service(seconds=1.5), "/v1/plan", DUMP))
-    assert (answer.status, answer.json["error"]) == (408, "there was no answer within 1.5 s")
+    assert answer.status == 408
+    told(answer.json["error"])
     assert not sleeper.exists() or is_gone(int(sleeper.read_text()))
 
 
@@ -264,7 +266,8 @@ def test_a_client_that_does_not_wait_leaves_its_slot(sleeper: Path) -> None:
 
     left, answer = asyncio.run(one_after_the_other())
     assert is_gone(int(sleeper.read_text()))
-    assert (left.status, left.json["error"]) == (400, "nobody waits for the answer any more")
+    assert left.status == 400
+    told(left.json["error"])
     assert answer.status == 200
 
 

@@ -23,6 +23,10 @@ from tests.operations.steer.test_command import fail_safe
 pytestmark = pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl on PATH")
 VARIABLE = "PLANNER_TEST_KUBECONFIG"
 REAL = os.environ.get(VARIABLE)
+AT_NIGHT = pytest.mark.skipif(
+    REAL is None and not TEST_ALL,
+    reason="ordinary runs have this story without kubectl, in test_stories.py or its neighbours",
+)
 A_SECOND_LATER = 1.1
 """Kueue's clock has whole seconds: after so long it shows another one."""
 CHECKPOINT = "preemption-planner.io/last-checkpoint"
@@ -68,6 +72,7 @@ def note(live: Live, name: str, annotation: str, text: str) -> None:
     live.kubectl("annotate", *where, f"{annotation}={text}")
 
 
+@AT_NIGHT
 def test_what_is_planned_is_evicted_where_all_is_quiet(live: Live) -> None:
     fill(live)
     first = live.submit("first", "lender", "high")
@@ -97,6 +102,7 @@ def test_never_anybody_else_where_jobs_come_and_go(live: Live) -> None:
     assert live.left()[0] == set()
 
 
+@AT_NIGHT
 def test_two_preemptors_of_a_tree_come_one_after_the_other(live: Live) -> None:
     fill(live)
     first, second = (live.submit(name, "lender", "high") for name in ("first", "second"))
@@ -111,6 +117,7 @@ def test_two_preemptors_of_a_tree_come_one_after_the_other(live: Live) -> None:
     assert sorted(both, key=sorted) == [{"late"}, {"saved"}]
 
 
+@AT_NIGHT
 def test_kueue_chooses_where_boosts_cannot_be_had(live: Live) -> None:
     fill(live)
     for one in live.workloads().values():
@@ -137,6 +144,7 @@ def test_what_a_killed_planner_leaves_is_taken_back(live: Live, act: str) -> Non
     assert len(live.evicted_for(first.uid)) == 1
 
 
+@AT_NIGHT
 def test_without_a_planner_the_fail_safe_lets_kueue_choose(live: Live) -> None:
     fill(live)
     first = live.submit("first", "lender", "high")
@@ -147,6 +155,7 @@ def test_without_a_planner_the_fail_safe_lets_kueue_choose(live: Live) -> None:
     assert live.evicted_for(first.uid) == {"late"}
 
 
+@AT_NIGHT
 def test_everything_off_lets_kueue_choose(live: Live) -> None:
     """By ``--release``: to turn Kueue's feature gate off it has to be started anew."""
     fill(live)

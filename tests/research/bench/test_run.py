@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -50,13 +50,29 @@ def ran(*words: str | Path, code: int = 0) -> Any:
     return json.loads(result.stdout)
 
 
-def test_two_runs_differ_in_their_times_alone(suite: Path, tmp_path: Path) -> None:
-    files = [tmp_path / name for name in ("one.jsonl", "other.jsonl")]
-    first, second = (ran(suite, *ASKED, "--results", file) for file in files)
-    one, other = (timeless(file.read_text(encoding="utf-8")) for file in files)
+class Run(NamedTuple):
+    """What a whole run of the suite leaves: a line for each answer, a table, and what it prints."""
+
+    results: Path
+    table: Path
+    printed: Any
+
+
+@pytest.fixture(scope="module")
+def whole(suite: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Give a run that nobody disturbs."""
+    folder = tmp_path_factory.mktemp("whole")
+    results, table = folder / "rows.jsonl", folder / "rows.csv"
+    return Run(results, table, ran(suite, *ASKED, "--results", results, "--table", table))
+
+
+def test_two_runs_differ_in_their_times_alone(suite: Path, tmp_path: Path, whole: Run) -> None:
+    again = tmp_path / "again.jsonl"
+    rows = ran(suite, *ASKED, "--results", again)["rows"]
+    one, other = (timeless(file.read_text(encoding="utf-8")) for file in (whole.results, again))
     assert one == other
     assert len(one) == 1 + len(CASES) * len(FEW)
-    assert [row["digest"] for row in first["rows"]] == [row["digest"] for row in second["rows"]]
+    assert [row["digest"] for row in whole.printed["rows"]] == [row["digest"] for row in rows]
 
 
 @pytest.mark.parametrize("suite", ["/dev/zero", "instances/bench", "instances/bench/none.json"])
@@ -64,15 +80,14 @@ def test_what_is_no_file_is_not_read_to_its_end(suite: str) -> None:
     told(refused("bench", suite, "--quick"))
 
 
-def test_a_run_that_was_stopped_goes_on(suite: Path, tmp_path: Path) -> None:
-    whole, torn = tmp_path / "whole.jsonl", tmp_path / "torn.jsonl"
-    ran(suite, *ASKED, "--results", whole)
-    lines = whole.read_text(encoding="utf-8").splitlines(keepends=True)
+def test_a_run_that_was_stopped_goes_on(suite: Path, tmp_path: Path, whole: Run) -> None:
+    torn, text = tmp_path / "torn.jsonl", whole.results.read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
     # It was killed in the middle of its fifth row.
     torn.write_text("".join(lines[:5]) + lines[5][:40], encoding="utf-8")
     ran(suite, *ASKED, "--results", torn, "--resume")
     again = torn.read_text(encoding="utf-8")
-    assert timeless(again) == timeless(whole.read_text(encoding="utf-8"))
+    assert timeless(again) == timeless(text)
     # What was there already is kept as it was, times too.
     assert again.startswith("".join(lines[:5]))
 
@@ -174,14 +189,12 @@ def test_the_suite_is_not_written_over(suite: Path) -> None:
     assert suite.read_bytes() == before
 
 
-def test_what_a_run_prints(suite: Path, tmp_path: Path) -> None:
-    table = tmp_path / "rows.csv"
-    value = ran(suite, *ASKED, "--table", table)
-    bench = Bench.model_validate(value)
+def test_what_a_run_prints(suite: Path, whole: Run) -> None:
+    bench = Bench.model_validate(whole.printed)
     assert bench.manifest.rivals == FEW
     assert bench.manifest.machine.versions.keys() >= {"ortools", "preemption-planner"}
     assert len(bench.rows) == len(CASES) * len(FEW) * len(bench.manifest.objectives)
-    rows = list(csv.DictReader(io.StringIO(table.read_text(encoding="utf-8"))))
+    rows = list(csv.DictReader(io.StringIO(whole.table.read_text(encoding="utf-8"))))
     assert [row["digest"] for row in rows] == [row.digest for row in bench.rows]
     for style in ("table", "plain", "markdown", "html", "csv"):
         text = call("bench", suite, "--quick", "--jobs", "1", *ONE, "--format", style).stdout

@@ -2,131 +2,131 @@
 
 Everything is written from the KEP's sections "ClusterQueue API changes", "Preemption" and
 "Alternatives", with no regard to speed, and with the decisions on what it leaves open that
-``planner.research.kep83.laws`` states. Quota arithmetic is that of the other brute force, summed up
-anew each time; of the product only what was read and the names of the options are used.
+``planner.research.kep83.laws`` states. Quota arithmetic is ``tests.oracle``'s; of the product only
+what was read and the names of the options are used.
 """
 
 from collections.abc import Mapping
 
-from planner.quota.kueue.amount import add
-from planner.quota.kueue.assignment import Assignment
-from planner.quota.kueue.holders import Admitted
-from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.research.kep83.options import Kep83
-from tests.brute_force import Gone, Simulation, reachable
+from tests.brute_force import Gone
+from tests.oracle.amounts import plus
+from tests.oracle.cluster import Held
+from tests.oracle.legality import reachable
+from tests.oracle.question import Question
 
-NOBODY: Gone = frozenset()
 
-
-class Kep83Simulation(Simulation):
+class Kep83Simulation:
     """One preemptor with its flavors assigned, on one snapshot. Keep the workloads few."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what a decision depends on
+    def __init__(
         self,
-        snapshot: Snapshot,
-        preemptor: Preemptor,
-        assignment: Assignment,
+        question: Question,
         options: Kep83,
         waited: int = 0,
         cost: Mapping[str, int] | None = None,
     ) -> None:
-        super().__init__(snapshot, preemptor, assignment)
+        self.question, self.tree = question, question.tree
+        self.queue, self.contested = question.queue, question.contested
+        self.held = question.cluster.held
         self.options = options
         self.waited = waited
         self.cost = cost or {}
         # The defaults of the options are what the ClusterQueue says, in today's words.
-        reclaim = self.policy.reclaim_within_cohort
         self.within_cohort = (
             options.cohort
             or {
                 "Never": "Never",
                 "LowerPriority": "ReclaimFromLowerPriority",
                 "Any": "ReclaimFromAny",
-            }[reclaim]
+            }[question.policies["reclaimWithinCohort"]]
         )
-        own = options.queue or self.policy.within_cluster_queue
+        own = options.queue or question.policies["withinClusterQueue"]
         self.within_queue = "Never" if own == "Never" else "LowerPriority"
 
-    def fits_in_quota(self, gone: Gone) -> bool:
+    def fits_in_quota(self, gone: int) -> bool:
         """Step 4: within the quota; what needs preemption does not borrow, as a rule."""
-        for fr, asked in self.request.items():
-            if asked > max(0, self.available(self.queue, fr, gone)):
+        for at, asked in self.question.request.items():
+            if asked > max(0, self.tree.available(self.queue, at, gone)):
                 return False
-            if fr in self.contested and self.within_cohort != "LowerPriority":
-                used = self.usage(self.queue, fr, gone)
-                if add(used, asked) > self.tree.nominal(self.queue, fr):
+            if at in self.contested and self.within_cohort != "LowerPriority":
+                used = self.tree.usage(self.queue, at, gone)
+                if plus(used, asked) > self.tree.nodes[self.queue].nominal.get(at, 0):
                     return False
         return True
 
-    def candidates(self) -> set[str]:
+    def candidates(self) -> list[int]:
         """Steps 1 and 2: whom the algorithm lists."""
         if self.waited < self.options.wait:
-            return set()
-        return {key for key, workload in self.workloads.items() if self._is_listed(workload)}
+            return []
+        return [index for index, held in enumerate(self.held) if self._is_listed(held)]
 
-    def _is_listed(self, workload: Admitted) -> bool:
-        if not self.contested & workload.names:
+    def _is_listed(self, held: Held) -> bool:
+        if held.uses.isdisjoint(self.contested):
             return False
-        lower = workload.priority < self.preemptor.priority
-        if workload.queue == self.queue:
+        queue, lower = ("queue", held.queue), held.priority < self.question.priority
+        if queue == self.queue:
             return lower and self.within_queue == "LowerPriority"
-        if self._root(workload.queue) != self._root(self.queue):
+        if self.tree.above(queue)[-1:] != self.tree.above(self.queue)[-1:]:
             return False
-        if not self.tree.nodes[workload.queue].active or self.within_cohort == "Never":
+        node = self.tree.nodes[queue]
+        if not node.active or self.within_cohort == "Never":
             return False
         if not lower and self.within_cohort != "ReclaimFromAny":
             return False
-        return any(
-            self.usage(workload.queue, fr, NOBODY) > self.tree.nominal(workload.queue, fr)
-            for fr in self.contested
-        )
+        return any(self.tree.usage(queue, at, 0) > node.nominal.get(at, 0) for at in self.contested)
 
-    def _root(self, node: int) -> int:
-        while self.tree.nodes[node].parent >= 0:
-            node = self.tree.nodes[node].parent
-        return node
-
-    def is_skipped(self, key: str, gone: Gone) -> bool:
+    def is_skipped(self, gone: int, index: int) -> bool:
         """Step 4: a queue already below its min quota for all the involved flavors is skipped."""
-        queue = self.workloads[key].queue
+        queue = "queue", self.held[index].queue
+        nominal = self.tree.nodes[queue].nominal
         return queue != self.queue and all(
-            self.usage(queue, fr, gone) < self.tree.nominal(queue, fr) for fr in self.contested
+            self.tree.usage(queue, at, gone) < nominal.get(at, 0) for at in self.contested
         )
 
     def legal_sets(self) -> set[Gone]:
         """Return every set that single permitted removals lead to and that makes room."""
-        reached = reachable(self.candidates(), lambda key, gone: not self.is_skipped(key, gone))
-        return {gone for gone in reached if gone and self.fits_in_quota(gone)}
+        reached = reachable(
+            tuple(self.candidates()), lambda gone, index: not self.is_skipped(gone, index)
+        )
+        found = (gone for gone in reached if gone and self.fits_in_quota(gone))
+        return self.question.names(found)
 
     def in_order(self) -> list[str]:
         """Step 3: return the candidates in order."""
-        return sorted(self.candidates(), key=self._place)
+        return [self.held[index].key for index in self._in_order()]
+
+    def _in_order(self) -> list[int]:
+        return sorted(self.candidates(), key=lambda index: self._place(self.held[index]))
 
     def algorithm(self) -> list[str]:
         """Steps 4 and 5: remove in order until it fits, add back in reverse; who is left."""
-        gone: list[str] = []
-        for key in self.in_order():
-            if self.fits_in_quota(frozenset(gone)) and gone:
+        gone: list[int] = []
+        for index in self._in_order():
+            if self.fits_in_quota(_mask(gone)) and gone:
                 break
-            if not self.is_skipped(key, frozenset(gone)):
-                gone.append(key)
-        if not self.fits_in_quota(frozenset(gone)):
+            if not self.is_skipped(_mask(gone), index):
+                gone.append(index)
+        if not self.fits_in_quota(_mask(gone)):
             return []
-        for key in reversed(gone.copy()):
-            rest = [other for other in gone if other != key]
-            if self.fits_in_quota(frozenset(rest)):
+        for index in reversed(gone.copy()):
+            rest = [other for other in gone if other != index]
+            if self.fits_in_quota(_mask(rest)):
                 gone = rest
-        return gone
+        return [self.held[index].key for index in gone]
 
-    def _place(self, key: str) -> list[float | str]:
-        workload = self.workloads[key]
-        compared: list[float | str] = [0 if workload.queue != self.queue else 1]
+    def _place(self, held: Held) -> list[float | str]:
+        compared: list[float | str] = [0 if ("queue", held.queue) != self.queue else 1]
         for criterion in self.options.order or ("ByLowestPriority", "ByLowestRuntime"):
             if criterion == "ByLowestPriority":
-                compared.append(workload.priority)
+                compared.append(held.priority)
             elif criterion == "ByLowestDisruptionCost":
-                compared.append(self.cost.get(key, 0))
+                compared.append(self.cost.get(held.key, 0))
             else:
-                ran = self.snapshot.now.timestamp() - workload.reserved_s
+                ran = (self.question.cluster.now - held.reserved_at).total_seconds()
                 compared.append(ran if criterion == "ByLowestRuntime" else -ran)
-        return [*compared, workload.uid]
+        return [*compared, held.uid]
+
+
+def _mask(indices: list[int]) -> int:
+    return sum(1 << index for index in indices)

@@ -17,6 +17,7 @@ from planner.research.kep83.problem import Kep83Problem, build_kep83
 from planner.research.kep83.verifier import CHECKS, Kep83Case, Kep83Setting, match
 from planner.state.kueue import State
 from planner.verifier.kueue.case import setting_of
+from tests.brute_force import question_of
 from tests.cluster import PENDING, preempt
 from tests.exact import solutions
 from tests.research.kep83.brute_force import Kep83Simulation
@@ -55,9 +56,8 @@ class Decision:
     @cached_property
     def simulation(self) -> Kep83Simulation:
         """The brute force on it."""
-        return Kep83Simulation(
-            self.snapshot, self.preemptor, self.assignment, self.options, self.waited, self.cost
-        )
+        question = question_of(self.snapshot, self.preemptor, self.assignment)
+        return Kep83Simulation(question, self.options, self.waited, self.cost)
 
     @cached_property
     def holders(self) -> tuple[Admitted, ...]:

@@ -13,9 +13,8 @@ from planner.commands.explain.kueue.inquiry import KueueInquiry
 from planner.objective.profiles import PROFILES, Profile
 from planner.solver.deadline import Deadline
 from tests.cluster import PENDING, pending, queue, running, state_of
+from tests.commands.explain.kueue import relaxed
 from tests.commands.explain.kueue.inquire import inquire
-from tests.commands.explain.kueue.relaxed import Relaxed
-from tests.commands.explain.kueue.relaxed_fair import RelaxedFair
 from tests.conftest import TEST_ALL, recorded_root
 from tests.solver.truth import Measured, Terms, Truth, Victims, truths, value_of
 from tests.told import told
@@ -157,8 +156,7 @@ def without_plan(name: str, *, fair: bool) -> Iterator[tuple[Truth, KueueInquiry
 def has_plan(truth: Truth, kept: set[str], *, fair: bool) -> bool:
     """Say whether a plan exists with some laws only, by the definition."""
     _, snapshot, preemptor, assignment = truth.setting()
-    kind = RelaxedFair if fair else Relaxed
-    return kind(snapshot, preemptor, assignment, kept).has_plan()
+    return relaxed.has_plan(snapshot, preemptor, assignment, kept, fair=fair)
 
 
 @pytest.mark.parametrize(

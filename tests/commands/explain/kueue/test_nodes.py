@@ -85,9 +85,7 @@ def test_who_has_room_lacks_nothing() -> None:
     answer = explained(TWO_RACKS, room(), waits(pods("main", 4, FOUR, ONE_RACK)))
     assert answer.nodes is not None
     assert (answer.nodes.mode, answer.nodes.victims) == ("Fit", ())
-    assert texts(answer.nodes) == [
-        f"rack {name} has room: 4 slots of 4 gpu for 4" for name in ("r1", "r2")
-    ]
+    told(texts(answer.nodes))
     assert "On the nodes" not in answer.answer
 
 
@@ -280,8 +278,7 @@ def test_nodes_that_are_out_of_use_are_named() -> None:
     )
     assert answer.nodes is not None
     by_rack = {one.name: one.text for one in answer.nodes.flavors[0].closest}
-    assert "node n5 is cordoned (unschedulable)" in by_rack["rack r1"]
-    assert "node n6 is not ready" in by_rack["rack r1"]
+    told(by_rack["rack r1"])
     assert "n5" not in by_rack["rack r2"]
     told(answer.answer)
 

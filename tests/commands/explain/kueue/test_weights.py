@@ -21,7 +21,7 @@ from tests.cluster import (
     running,
     state_of,
 )
-from tests.commands.explain.kueue.relaxed_fair import RelaxedFair
+from tests.commands.explain.kueue import relaxed
 from tests.conftest import TEST_ALL
 
 LAWS = [f"FS-0{number}" for number in range(1, 8)]
@@ -54,7 +54,7 @@ def has_plan(state: State) -> bool:
     snapshot = take_snapshot(state)
     preemptor = find_preemptor(state, snapshot, PENDING)
     assignment = read_assignment(preempt(state), preemptor)
-    return RelaxedFair(snapshot, preemptor, assignment, LAWS).has_plan()
+    return relaxed.has_plan(snapshot, preemptor, assignment, LAWS, fair=True)
 
 
 def test_smallest_weights_by_the_definition() -> None:
