@@ -19,9 +19,10 @@ ANSWERS: Final = "planner/"
 
 
 _PART_OF_CORE: Final = (
-    "YuniKorn's core says this of a part of its state: planner snapshot --yunikorn URL gets all of "
-    "it in one dump"
+    "a scheduler's REST service says this of a part of its state: planner snapshot gets all of it "
+    "in one dump"
 )
+# Source: yunikorn-core be3bb487, webservice/dao.
 _OF_CORE: Final = (
     {"queuename"},
     {"applicationID"},
@@ -30,10 +31,7 @@ _OF_CORE: Final = (
     {"clusterId", "capacity"},
     {"clusterName", "partition"},
 )
-"""Fields of queues, applications, nodes, partitions and clusters, as its REST service prints them.
-
-Source: yunikorn-core be3bb487, webservice/dao.
-"""
+"""Fields of queues, applications, nodes, partitions and clusters, as such a service prints them."""
 _UNKIND: Final = (
     ({"items"}, "the kind of a list stands at its end: was the command that wrote it interrupted?"),
     ({"type", "object"}, "kubectl get --watch prints events: without it, it prints objects"),
@@ -41,7 +39,7 @@ _UNKIND: Final = (
     ({"managerConfig"}, "values of a chart are no objects: the ConfigMap made of them is one"),
     ({"apiVersion", "name", "version"}, "a chart is no object: helm template prints its objects"),
     *((fields, _PART_OF_CORE) for fields in _OF_CORE),
-    ({"partitions", "nodes"}, "a state dump of YuniKorn stands alone in its file, in no list"),
+    ({"partitions", "nodes"}, "a scheduler's state dump stands alone in its file, in no list"),
 )
 """What the fields of other things than objects are, and what helps."""
 _VALUES: Final = re.compile(r"(?:.*/)?values[^/]*\.ya?ml(?:: document [0-9]+)?")

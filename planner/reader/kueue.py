@@ -115,10 +115,7 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     return State.model_construct(now=moment, digest=digest, source=source, notes=remarks, **fields)
 
 
-_UNDATED: Final = (
-    "the dump does not say since when these hold quota, by which they are ordered and have work to "
-    "lose: they count as the oldest, with nothing to lose where Admitted has no time either"
-)
+_UNDATED: Final = "the dump does not say since when these hold quota: they count as the oldest"
 
 
 def _undated(workloads: Workloads) -> Iterator[str]:
