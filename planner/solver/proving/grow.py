@@ -86,8 +86,10 @@ ASKED: Final = 200
 
 
 EASY: Final = 20
-"""Steps of a tree without rounded sums that is tried before them: mostly these are enough, and in
-large states take less time."""
+"""Steps of a tree without rounded sums that is tried before them: mostly these are enough."""
+
+LARGE: Final = 2000
+"""Classes from which rounded sums take so long that three times as many steps are tried first."""
 
 PATIENT: Final = 300
 """Steps up to which an effort is too short for rounded sums to be worth their time."""
@@ -158,7 +160,8 @@ def grow(
     is_level = any(one.name == BETTER for one in question.bounds)
     known = before.narrowed
     if is_level and effort.steps > PATIENT:
-        brief = replace(effort, steps=EASY)
+        easy = EASY if question.root.most.size < LARGE else 3 * EASY
+        brief = replace(effort, steps=easy)
         grown = _Growth(question, deadline, brief, before, known, earlier).run()
         if grown.steps is not None or grown.better is not None:
             return grown
