@@ -25,7 +25,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.proving.cover import Cover, one_against_measure
 from planner.solver.proving.earlier import Ahead, EarlierTree
 from planner.solver.proving.multipliers import plain, precise, readable
-from planner.solver.proving.program import Suggestion, Trial, suggest
+from planner.solver.proving.program import Optimum, Suggestion, suggest
 from planner.solver.proving.rounding import rounded
 from planner.solver.proving.rows import FRACTION, BoxRows, Entries, binding_rows
 from planner.solver.proving.split import splits
@@ -418,7 +418,7 @@ class _Growth:
                     return narrowing
                 worth *= _gained(found, trial)
             worths[step] = worth
-        best = sorted(counts, key=lambda step: -worths[step])[:FINALISTS]
+        best = sorted(counts, key=worths.__getitem__, reverse=True)[:FINALISTS]
         return [one for one in proposed if one in best or isinstance(one, CaseSplit)]
 
     def _parts(self, box: Box, step: Split) -> Sequence[Box]:
@@ -476,7 +476,7 @@ class _Growth:
         return part
 
 
-def _gained(whole: Suggestion, part: Suggestion | Trial | None) -> float:
+def _gained(whole: Suggestion, part: Suggestion | Optimum | None) -> float:
     """Return what a part of a split counts, by what a program says of it, if it says anything.
 
     A product: a split is worth little if one of its parts is as open as before.
@@ -485,7 +485,7 @@ def _gained(whole: Suggestion, part: Suggestion | Trial | None) -> float:
     return max(gained, NOTHING)
 
 
-def _closing(part: Suggestion | Trial | None) -> Mapping[str, float]:
+def _closing(part: Suggestion | Optimum | None) -> Mapping[str, float]:
     """Return the multipliers by which rows contradict one another in a part, if they do."""
     return {} if part is None or part.missed <= FRACTION else part.multipliers
 
@@ -517,8 +517,8 @@ def _contradiction(look: BoxRows, found: Suggestion) -> ByRows | None:
 
 def _exact(look: BoxRows, multipliers: Mapping[str, float]) -> dict[str, int]:
     """Return multipliers as the integers that are closest to the doubles."""
-    if not multipliers:
-        return {}
+    if len(multipliers) <= 1:
+        return dict.fromkeys(multipliers, 1)
     return _named(multipliers, precise([*multipliers.values()], _largest(look, multipliers))[-1])
 
 

@@ -63,25 +63,13 @@ def suggest(look: BoxRows, guide: str, seconds: float | None = None) -> Suggesti
 
 
 class Optimum(NamedTuple):
-    """The values of columns and by how much rows are missed in all, the optimum, and duals.
+    """The optimum of a program, for its box or a part of it: see `Suggestion`.
 
-    ``duals`` are those of the rows of the whole box. Where a part of it leaves no point at all,
-    ``missed`` and ``least`` are infinite.
+    ``values`` are those of the columns. Where a part's own rows leave no point at all, ``missed``
+    and ``least`` are infinite, and there are no multipliers.
     """
 
     values: FloatArray
-    missed: float
-    least: float
-    duals: FloatArray
-
-
-class Trial(NamedTuple):
-    """What a program says of a part of its box: see `Suggestion`.
-
-    Where the part's own rows leave no point at all, ``least`` is infinite, and there are no
-    multipliers.
-    """
-
     multipliers: Mapping[str, float]
     missed: float
     least: float
@@ -179,6 +167,7 @@ class Program:
         from ortools.linear_solver import linear_solver_pb2, pywraplp  # noqa: PLC0415
 
         model, (least, most) = linear_solver_pb2.MPModelProto(), self._ends(self.look.box)
+        self.of_box = least, most
         for low, high in zip(least.tolist(), most.tolist(), strict=True):
             model.variable.add(lower_bound=low, upper_bound=high)
         for _ in self.rows:
@@ -218,7 +207,7 @@ class Program:
         names = (self.look.quantities[q] for q in self.used.tolist())
         further = (found.values[self.merged :] * self.scale).tolist()
         return Suggestion(
-            self._multipliers(found),
+            found.multipliers,
             found.missed,
             point,
             found.least,
@@ -226,12 +215,12 @@ class Program:
             self,
         )
 
-    def tried(self, part: Box, seconds: float | None) -> Trial | None:
+    def tried(self, part: Box, seconds: float | None) -> Optimum | None:
         """Solve for a part of the box, by the rows of the whole box and those that the part adds.
 
         It goes on from the last optimum, which takes a tenth of the time.
         """
-        ends, known = self._ends(self.look.box), self._ends(part)
+        ends, known = self.of_box, self._ends(part)
         changed = np.flatnonzero((ends[0] != known[0]) | (ends[1] != known[1])).tolist()
         for n in changed:
             self.variables[n].SetBounds(float(known[0][n]), float(known[1][n]))
@@ -246,9 +235,7 @@ class Program:
             self.variables[n].SetBounds(float(ends[0][n]), float(ends[1][n]))
         for row in rows:  # none can be taken out again
             row.SetBounds(-inf, inf)
-        if found is None:
-            return None
-        return Trial(self._multipliers(found), found.missed, found.least)
+        return found
 
     def _added(self, row: Row) -> pywraplp.Constraint:
         """Add a row of a part of the box."""
@@ -283,18 +270,15 @@ class Program:
             status = waited_for(engine.Solve, engine.InterruptSolve, seconds)
         width = self.merged + self.scale.size
         if status == engine.INFEASIBLE:
-            return Optimum(np.zeros(width), inf, inf, np.zeros(len(self.rows)))
+            return Optimum(np.zeros(width), {}, inf, inf)
         # Where the solver was stopped on its way is a matter of chance.
         if status != engine.OPTIMAL:
             return None
         answer = linear_solver_pb2.MPSolutionResponse()
         engine.FillSolutionResponseProto(answer)
-        values, duals = np.array(answer.variable_value), np.array(answer.dual_value)
+        values, duals = np.array(answer.variable_value), answer.dual_value[: len(self.rows)]
+        # Divided by the unit once more: the checker's rows are not scaled.
+        weighed = zip(self.rows, duals, self.units.tolist(), strict=True)
+        multipliers = {name: value / unit for name, value, unit in weighed if value > 0}
         missed = float(values[width : width + len(self.rows)].sum())
-        least = self.weight + answer.objective_value
-        return Optimum(values[:width], missed, least, duals[: len(self.rows)])
-
-    def _multipliers(self, found: Optimum) -> Mapping[str, float]:
-        """Return the multipliers of the whole box's rows as the checker has these: not scaled."""
-        weighed = zip(self.rows, found.duals.tolist(), self.units.tolist(), strict=True)
-        return {name: value / unit for name, value, unit in weighed if value > 0}
+        return Optimum(values[:width], multipliers, missed, self.weight + answer.objective_value)
