@@ -3,7 +3,7 @@
 import pytest
 
 import planner
-from planner.solver.proving import grow
+from planner.solver.proving import grow, rounding
 from tests.cluster import PENDING, preempt
 from tests.solver.test_core import crowd
 
@@ -24,7 +24,7 @@ def steps_of_level(seed: int) -> int:
 def test_trees_are_shorter_by_what_closes_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
     seeds = (1, 5)
     monkeypatch.setattr(grow, "WITHOUT_PROGRAM", 6)  # else such small trees hardly ask one
-    monkeypatch.setattr(grow, "MOST_NUMBERS", 0)  # rounded sums shorten either tree
+    monkeypatch.setattr(rounding, "MOST_NUMBERS", 0)  # rounded sums shorten either tree
     with_it = sum(map(steps_of_level, seeds))
     # No narrowing leaves out so many: all are split off one after the other.
     monkeypatch.setattr(grow, "MORE", 10**9)

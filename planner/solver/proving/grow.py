@@ -94,9 +94,6 @@ LARGE: Final = 2000
 PATIENT: Final = 300
 """Steps up to which an effort is too short for rounded sums to be worth their time."""
 
-MOST_NUMBERS: Final = 10**7
-"""Rows times classes up to which sums are rounded: a matrix of so many doubles is 80 MB."""
-
 
 class Tried(NamedTuple):
     """A box with its rows, and what a program suggests if the box was tried as part of a split."""
@@ -165,7 +162,7 @@ def grow(
         grown = _Growth(question, deadline, brief, before, known, earlier).run()
         if grown.steps is not None or grown.better is not None:
             return grown
-        return _Growth(question, deadline, effort, before, known, rounds=MOST_NUMBERS).run()
+        return _Growth(question, deadline, effort, before, known, rounds=True).run()
     return _Growth(question, deadline, effort, before, known, earlier).run()
 
 
@@ -178,7 +175,7 @@ class _Growth:
     known: Sequence[Mapping[str, int]]
     earlier: EarlierTree | None = None
     some: int = FEW
-    rounds: int = 0
+    rounds: bool = False
     guide: str = BETTER
     steps: list[Step] = field(default_factory=list)
     begun: bool = False
@@ -463,7 +460,7 @@ class _Growth:
         """Add rounded sums to the rows of the root box, if any are worth it."""
         if self.rounds:
             ask = partial(self._suggest, guide=BETTER)
-            steps, box = rounded(self.question, box, self.part, ask, self.rounds)
+            steps, box = rounded(self.question, box, self.part, ask)
             self.steps += steps
         common, own = binding_rows(self.question, box).common, box.sums
         self.part = Entries.of(common, box.most).within(own) if own else self.part

@@ -24,6 +24,9 @@ from planner.solver.proving.program import Suggestion
 from planner.solver.proving.rows import FRACTION, BoxRows, Entries
 from planner.solver.proving.split import MANY
 
+MOST_NUMBERS: Final = 10**7
+"""Rows times classes up to which sums are looked for: a matrix of so many doubles is 80 MB."""
+
 MOST_ROWS: Final = 300
 """Binding rows up to which sums are looked for: it takes the third power of their number."""
 
@@ -66,18 +69,17 @@ def rounded(
     box: Box,
     known: Entries | None,
     ask: Callable[[BoxRows], Suggestion | None],
-    most: int,
 ) -> tuple[Sequence[Rounding], Box]:
     """Return rounded sums as long as they make the measure dearer, and the box that has their rows.
 
     ``ask`` asks a program; ``known`` are rows written down before. Nothing is rounded where there
-    are more than ``most`` rows times classes.
+    are too many rows and classes.
     """
     least, waited, steps, wider = -1.0, 0, list[Rounding](), box
     whole, used, look = question.whole(box), set[str](), BoxRows(question, box, known)
     # Before a program is asked: in a large state it takes long.
     numbers = len(look.names) * (look.box.least.size + len(look.quantities))
-    if len(look.binding) > MOST_ROWS or numbers > most:
+    if len(look.binding) > MOST_ROWS or numbers > MOST_NUMBERS:
         return steps, box
     while (found := ask(look)) is not None:
         waited = 0 if found.least > DEARER * least else waited + 1
