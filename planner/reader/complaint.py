@@ -43,7 +43,6 @@ _FOUND_AND_EXPECTED: Final = {
     "values": ("does not fit the operator", "{expected}"),
     "timestamp": ("is not a timestamp", TIMESTAMP),
     "quota_twice": ("has a quota twice", "{which} once"),
-    "no_quota": ("has a quota without a number", "nominalQuota of {which}"),
 }
 """By pydantic's type of an error, the words for what was found and what is expected."""
 

@@ -49,7 +49,7 @@ class ResourceQuota(Schema):
     """Quota of one resource in one flavor; a limit that is absent is not a limit of 0."""
 
     name: Name
-    nominal_quota: Amount = 0
+    nominal_quota: Amount
     borrowing_limit: Amount | None = None
     lending_limit: Amount | None = None
 
@@ -75,14 +75,12 @@ class QuotaSpec(Schema):
 
     @model_validator(mode="after")
     def _each_quota_once(self) -> Self:
-        # The API server refuses a second one, of which nobody can say what counts, or none.
+        # The API server refuses a second one, of which nobody can say what counts.
         seen: set[tuple[str, str]] = set()
         for flavor, quota in self.quotas:
             which = {"which": f"{quota.name} in flavor {flavor}"}
             if (flavor, quota.name) in seen:
                 raise PydanticCustomError("quota_twice", "should have {which} once", which)
-            if "nominal_quota" not in quota.model_fields_set:
-                raise PydanticCustomError("no_quota", "should have {which}", which)
             seen.add((flavor, quota.name))
         return self
 
