@@ -18,7 +18,7 @@ from planner.reader.kueue_release import settle, signs_of
 from planner.reader.kueue_rows import read_workload
 from planner.reader.parse import EXPECTED, Document
 from planner.reader.settings import Said, Settings, given_moment, moment_of, named, remark, taken_at
-from planner.reader.show import Path, plain, shown
+from planner.reader.show import Path, first_of, plain, shown
 from planner.reader.unknown import Ignored, unknown_fields
 from planner.stage import going_on
 from planner.state.kueue import Configuration, State, Workload, Workloads
@@ -124,8 +124,7 @@ def _undated(workloads: Workloads) -> Iterator[str]:
     found = np.flatnonzero(columns.holds_quota & (columns.reserved_s == NEVER.timestamp()))
     names = [workloads.keys[at] for at in found.tolist()]
     if names:
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        yield f"{_UNDATED}: {plain(names[0])}{more}"
+        yield f"{_UNDATED}: {first_of(names)}"
 
 
 _HELD: Final = "in which workloads hold quota: neither what is used nor what is owned there counts"
@@ -154,8 +153,8 @@ def _absent_queues(
     notes = []
     for names, shown_by in ((held, _HELD), (named - held, _NAMED)):
         if names:
-            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-            notes.append(f"the dump lacks ClusterQueue {min(map(plain, names))}{more}, {shown_by}")
+            some = first_of(sorted(names, key=plain))
+            notes.append(f"the dump lacks ClusterQueue {some}, {shown_by}")
     return tuple(sorted(held | named)), notes
 
 

@@ -34,6 +34,11 @@ def plain(text: str) -> str:
     return shown(text)[1:-1]
 
 
+def first_of(names: Sequence[str]) -> str:
+    """Write the first of some names, and how many more there are."""
+    return plain(names[0]) + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+
+
 def path_text(path: Sequence[str | int]) -> str:
     """Write a path such as ``items[3].spec`` or ``requests["nvidia.com/gpu"]``."""
     parts = []

@@ -22,7 +22,7 @@ from planner.reader.complaint import checked, checked_list
 from planner.reader.items import Item, Kind
 from planner.reader.parse import Document
 from planner.reader.settings import Settings, given_moment, named
-from planner.reader.show import place, plain, shown
+from planner.reader.show import first_of, place, shown
 from planner.reader.unknown import Ignored, unknown_fields
 from planner.reader.yunikorn_files import YuniKornFiles
 from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN, read_pods, with_flags
@@ -163,8 +163,7 @@ def _state(files: YuniKornFiles, now: int | None, release: str = AUTO) -> YuniKo
     # That there is no room would be said of the other nodes.
     absent = [name for one in partitions for name in _absent(one.nodes, one.applications)]
     for what, names in ((NODES_ABSENT, absent), (UNDATED, [*_undated(applications)])):
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        notes += (f"{what}: {plain(names[0])}{more}",) if names else ()
+        notes += (f"{what}: {first_of(names)}",) if names else ()
     paths = {path for one in partitions for path, _ in by_path(one.root)}
     for path in extra.queue_usage:
         if path not in paths:
