@@ -110,8 +110,13 @@ def replaced(
             for own, info in fields.items()
             if field in {own, info.alias or kubernetes_name(own)}
         )
-        names = {own: getattr(part, own) for own, info in fields.items() if info.is_required()}
-        given: dict[str, Any] = {own: text for own, text in names.items() if isinstance(text, str)}
+        # What else the object must have, lest it be called missing; of a quantity any will do.
+        required = {own: getattr(part, own) for own, info in fields.items() if info.is_required()}
+        given: dict[str, Any] = {
+            own: value if isinstance(value, str) else 0
+            for own, value in required.items()
+            if isinstance(value, str | int)
+        }
         # As YAML would read it: a whole number, true or false, ``none``, or a text.
         number = int(setting.value) if _WHOLE.fullmatch(setting.value) else setting.value
         given[field] = _WORDS.get(setting.value, number)
