@@ -182,6 +182,7 @@ class _Growth:
     part: Entries | None = None
     look: BoxRows | None = None
     found: Suggestion | None = None
+    cut: Box | None = None
     tried: dict[int, Tried] = field(default_factory=dict)
     chosen: tuple[Split, Sequence[Box]] | None = None
     cover: Cover | None = None
@@ -210,11 +211,10 @@ class _Growth:
                 part = EarlierTree.of(self.question.rules, self.steps, BETTER)
                 self.before.tree = part or self.before.tree
                 return Grown(better=better)
-            if leaf is None and not self.steps and _width(box) > self.some:
-                box = self._rounded_root(self._narrowed_root(box))
-                if self.steps:
-                    ahead.append((box, None))
-                    continue
+            narrower = self._narrower(box) if leaf is None else box
+            if narrower is not box:
+                ahead.append((narrower, None))
+                continue
             step = leaf or self._inner(box)
             if step is None:
                 ahead.append((box, 0))
@@ -262,7 +262,10 @@ class _Growth:
             return self.found
         entries = ASKED + look.size
         self.entries, self.largest = self.entries + entries, max(self.largest, entries)
-        return suggest(look, guide, self.deadline.left())
+        found = suggest(look, guide, self.deadline.left())
+        if look is self.look and guide == self.guide:
+            self.found = found
+        return found
 
     def _leaf(self, box: Box) -> ByLaws | ByRows | None:
         """Return the leaf that closes a box, if one is found without splitting it."""
@@ -424,6 +427,16 @@ class _Growth:
             return self.chosen[1]
         return self.question.parts(box, step)
 
+    def _narrower(self, box: Box) -> Box:
+        """Return a box that is not closed with what programs narrow or cut off, once."""
+        if not self.steps and _width(box) > self.some:
+            self.cut = self._rounded_root(self._narrowed_root(box))
+        elif self.rounds and not box.is_single and box is not self.cut:
+            self.cut = self._rounded_inside(box)
+        else:
+            return box
+        return self.cut
+
     def _narrowed_root(self, box: Box) -> Box:
         """Narrow the root box by its measures, and write down the rows of what is left.
 
@@ -460,10 +473,18 @@ class _Growth:
         """Add rounded sums to the rows of the root box, if any are worth it."""
         if self.rounds:
             ask = partial(self._suggest, guide=BETTER)
-            steps, box = rounded(self.question, box, self.part, ask)
+            look = BoxRows(self.question, box, self.part)
+            steps, box = rounded(self.question, look, self.part, ask)
             self.steps += steps
         common, own = binding_rows(self.question, box).common, box.sums
         self.part = Entries.of(common, box.most).within(own) if own else self.part
+        return box
+
+    def _rounded_inside(self, box: Box) -> Box:
+        """Add a few rounded sums to the rows of a box within the root, for a point of its own."""
+        ask = partial(self._suggest, guide=self.guide)
+        steps, box = rounded(self.question, self._look(box), self.part, ask, once=True)
+        self.steps += steps
         return box
 
     def _narrowed(self, box: Box, multipliers: Mapping[str, int]) -> Box:

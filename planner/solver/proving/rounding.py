@@ -33,8 +33,11 @@ MOST_ROWS: Final = 300
 MOST_NEW: Final = 30
 """Rows that cut off one point."""
 
+MOST_INSIDE: Final = 6
+"""Rows that cut off the point of a box within the root: each makes all programs below larger."""
+
 MOST_SUMS: Final = 100
-"""Rounded rows in all: each is a step of a tree, whose depth the checker bounds."""
+"""Sums of a box in all: each is a step of a tree, whose depth the checker bounds."""
 
 BROKEN: Final = 1e-4
 """How far from a row a point has to be on its wrong side."""
@@ -66,26 +69,28 @@ DEARER: Final = 1.001
 
 def rounded(
     question: Question,
-    box: Box,
+    look: BoxRows,
     known: Entries | None,
     ask: Callable[[BoxRows], Suggestion | None],
+    *,
+    once: bool = False,
 ) -> tuple[Sequence[Rounding], Box]:
     """Return rounded sums as long as they make the measure dearer, and the box that has their rows.
 
-    ``ask`` asks a program; ``known`` are rows written down before. Nothing is rounded where there
-    are too many rows and classes.
+    ``ask`` asks a program; ``known`` are rows written down before. Where a few sums for one point
+    will do, it is done ``once``. Nothing is rounded where there are too many rows and classes.
     """
-    least, waited, steps, wider = -1.0, 0, list[Rounding](), box
-    whole, used, look = question.whole(box), set[str](), BoxRows(question, box, known)
+    least, waited, steps, box, wider = -1.0, 0, list[Rounding](), look.box, look.box
+    whole, used, most = question.whole(box), set[str](), MOST_INSIDE if once else MOST_NEW
     # Before a program is asked: in a large state it takes long.
-    numbers = len(look.names) * (look.box.least.size + len(look.quantities))
+    numbers = len(look.names) * (box.least.size + len(look.quantities))
     if len(look.binding) > MOST_ROWS or numbers > MOST_NUMBERS:
         return steps, box
     while (found := ask(look)) is not None:
         waited = 0 if found.least > DEARER * least else waited + 1
         least = max(least, found.least)
-        is_over = waited > PATIENCE or found.missed > FRACTION
-        new = [] if is_over else roundings(look, found, whole)
+        is_over = waited > PATIENCE or found.missed > FRACTION or (once and steps)
+        new = [] if is_over else roundings(look, found, whole, most)
         if not new:
             # What the last point does not lean on would only make all that follows larger.
             kept = _Columns(look, found, whole).tight.tolist() if steps else []
@@ -103,15 +108,20 @@ def rounded(
     return steps, wider
 
 
-def roundings(look: BoxRows, found: Suggestion, whole: AbstractSet[str]) -> list[Rounding]:
-    """Return roundings whose rows a point is far beyond, the farthest first.
+def roundings(
+    look: BoxRows, found: Suggestion, whole: AbstractSet[str], most: int
+) -> list[Rounding]:
+    """Return up to ``most`` roundings whose rows a point is far beyond, the farthest first.
 
     ``whole`` has the names of quantities that are.
     """
     columns = _Columns(look, found, whole)
-    known = len(look.box.sums)
+    sums = look.box.sums
     # Nor does the checker add any number of rows over many classes.
-    room = min(MOST_NEW, min(MOST_SUMS, MOST_ROUNDED // look.box.least.size) - known)
+    room = min(most, min(MOST_SUMS, MOST_ROUNDED // look.box.least.size) - len(sums))
+    # Some numbers before the last are those of rows that were not kept.
+    numbers = (int(name.removeprefix(ROUNDED)) for name in sums if name.startswith(ROUNDED))
+    last = max(numbers, default=0)
     beyond: list[tuple[float, Rounding, FloatArray]] = []
     for multipliers, by in columns.sums():
         step = columns.counted(multipliers, by)
@@ -132,7 +142,7 @@ def roundings(look: BoxRows, found: Suggestion, whole: AbstractSet[str]) -> list
     directions: list[FloatArray] = []
     for _, step, direction in sorted(beyond, key=lambda one: -one[0])[: 10 * MOST_NEW]:
         if len(chosen) < room and all(direction @ other < LIKE for other in directions):
-            name = f"{ROUNDED}{known + len(chosen) + 1}"
+            name = f"{ROUNDED}{last + len(chosen) + 1}"
             chosen.append(step.model_copy(update={"row": name}))
             directions.append(direction)
     return chosen
