@@ -1,9 +1,11 @@
 """What cycles make of a decision, by hand: who acts first, hangs, what is left to chance."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from copy import deepcopy
-from itertools import permutations
+from itertools import islice, permutations
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,10 +14,11 @@ import planner
 from planner.case.yunikorn import Case
 from planner.commands.replay.yunikorn import state_of_yunikorn
 from planner.plan.yunikorn import OtherChoice, YuniKornHeldBack, YuniKornPlan
-from planner.quota.yunikorn.cluster import find_ask, prepare
+from planner.quota.yunikorn.cluster import Asking, find_ask, prepare
 from planner.quota.yunikorn.lowered import LOWERED
 from planner.reference.yunikorn import outlook
 from planner.reference.yunikorn.decision import decide
+from tests.conftest import TEST_ALL
 from tests.told import told
 from tests.yunikorn.building import (
     Json,
@@ -30,6 +33,7 @@ from tests.yunikorn.building import (
     state_of,
     two_queues,
 )
+from tests.yunikorn.random_clusters import random_cluster
 from tests.yunikorn.recorded import FEATURES, named, texts
 
 GPU = {"gpu": 1}
@@ -230,6 +234,37 @@ def test_all_orders(ages: tuple[int, ...], sizes: tuple[int, ...]) -> None:
     assert other is None or frozenset(other.victims) in known - {
         frozenset(case.decision.victim_keys)
     }
+
+
+def drawn(seed: int) -> Json:
+    """Draw an instance in which others of any age wait, too."""
+    value, chance = random_cluster(seed, plain=seed % 2 == 0, twins=True), Random(seed)  # noqa: S311
+    for i, one in enumerate(value["applications"]):
+        one["submissionTime"] = chance.choice((1, 2))
+        one["requests"] += [ask(f"other-{i}", {"gpu": 1}, chance.choice((8, 9)))][: i % 2]
+    return value
+
+
+def test_orders_are_tried_only_where_they_can_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no rank was compared, what is made of an ask is what all orders would tell."""
+    recorded = [
+        json.loads(text)
+        for name in named(FEATURES)
+        for text in texts(FEATURES / f"{name}.jsonl.gz")[::500]
+    ]
+    states = [state_of_yunikorn(line) for line in recorded]
+    states += [state_of(drawn(seed)) for seed in range(1000 if TEST_ALL else 40)]
+    cases = [
+        Case(state, cluster, Asking(one, application, cluster.tree.leaf_of(application)))
+        for state in states
+        for cluster in [prepare(state)]
+        for application, one in islice(cluster.partition.asks, 2)
+    ]
+    kinds = Counter((one.outlook.chance is not None, one.outlook.race) for one in cases)
+    assert {(False, False), (True, False), (True, True)} == {*kinds}
+    monkeypatch.setattr(outlook._Rank, "compared", True)  # noqa: SLF001 - all orders are tried
+    for one in cases:
+        assert Case(one.state, one.cluster, one.asking).outlook == one.outlook
 
 
 def test_what_a_queue_above_its_max_leaves_to_chance() -> None:

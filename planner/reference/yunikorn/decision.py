@@ -233,20 +233,19 @@ def _choose(
     """
     if predicates is None:
         return (checks[0], checks[0].index) if checks else None
-    best: tuple[int, Plan, int] | None = None
+    best: tuple[tuple[int, int, int], Plan, int] | None = None
     for start in range(0, len(checks), BATCH):
-        batch = checks[start : start + BATCH]
-        for plan in sorted(batch, key=lambda one: ties.get(one.room.node_id, 0)):
+        for plan in checks[start : start + BATCH]:
             if plan.victims:
                 index = predicates.first_index(plan.room, plan.victims, plan.index)
             else:
                 index = -1 if predicates.passes(plan.room) else None
             if index is not None:
-                score = score_of(plan, index)
-                if best is None or score < best[0]:
-                    best = (score, plan, index)
+                rank = score_of(plan, index), start, ties.get(plan.room.node_id, 0)
+                if best is None or rank < best[0]:
+                    best = (rank, plan, index)
         # No further batch is asked, though a node in it might score lower.
-        if best is not None and best[0] < SATISFACTORY:
+        if best is not None and best[0][0] < SATISFACTORY:
             break
     if best is None:
         return None

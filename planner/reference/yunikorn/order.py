@@ -59,8 +59,8 @@ def _below(
         if first != last:
             return -1 if first < last else 1
         rest = minus(waiting[left.path], waiting[right.path])
-        tied = ties.get(left.path, 0) - ties.get(right.path, 0)
-        return gt_zero(minus({}, rest)) - gt_zero(rest) or tied
+        uneven = gt_zero(minus({}, rest)) - gt_zero(rest)
+        return uneven or ties.get(left.path, 0) - ties.get(right.path, 0)
 
     tried = (one for one in most if gt_zero(waiting.get(one.path)) and one.path not in stopped)
     for child in sorted(tried, key=cmp_to_key(compare)):

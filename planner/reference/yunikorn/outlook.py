@@ -114,8 +114,32 @@ class _Courses:
 
     def other(self, known: Course, names: Sequence[str], most: int) -> Course | None:
         """Return the first course that is another, in as many orders of names."""
-        courses = map(self.course, islice(orders(names), most if len(names) > 1 else 0))
+        courses = map(self.course, islice(orders(names), most))
         return next((one for one in courses if self.left > 0 and one.choice != known.choice), None)
+
+
+class _Rank(int):
+    """The rank 0 of what has none, and whether it was ``compared`` with another.
+
+    Nothing else is done with ranks: sorts and minima compare them where all that comes before is
+    equal, and of what no comparison asked, no sort depends. A course in which none of some names
+    was compared is therefore, step by step, the same whatever the ranks of these names are.
+    """
+
+    compared = False
+    __hash__ = int.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        self.compared = True
+        return super().__eq__(other)
+
+    def __lt__(self, other: int) -> bool:
+        self.compared = True
+        return super().__lt__(other)
+
+    def __sub__(self, other: int) -> int:
+        self.compared = True
+        return super().__sub__(other)
 
 
 def look_ahead(
@@ -126,8 +150,10 @@ def look_ahead(
     if held + len(cluster.asks) > SMALL:
         return Outlook(unknown=f"{held + len(cluster.asks):,} allocations and asks are too many")
     courses = _Courses(state, cluster, asking, MOST_LOOKED_AT)
+    names, nodes = without_order(cluster), [room.node_id for room in cluster.nodes]
+    ranks = {name: _Rank() for name in (*names, *nodes)}
     try:
-        first = courses.course(NO_TIES)
+        first = courses.course(ranks)
     except UnsupportedError as refused:
         return Outlook(unknown=f"of {refused.where}, {refused.found}")
     if courses.left <= 0:
@@ -138,10 +164,10 @@ def look_ahead(
     conditions = decision.conditions
     if first.outcome == "waits" and conditions is not None and not conditions.attempted:
         return Outlook()
-    chance, race = courses.other(first, without_order(cluster), ORDERS), False
+    tied, raced = (any(ranks[one].compared for one in some) for some in (names, nodes))
+    chance, race = courses.other(first, names, ORDERS if tied else 0), False
     if chance is None:
-        nodes = [room.node_id for room in cluster.nodes]
-        chance = courses.other(first, nodes, RACES)
+        chance = courses.other(first, nodes, RACES if raced else 0)
         race = chance is not None
     return Outlook(chance=chance, race=race)
 
