@@ -432,7 +432,7 @@ class _Growth:
         if not self.steps and _width(box) > self.some:
             self.cut = self._rounded_root(self._narrowed_root(box))
         elif self.rounds and not box.is_single and box is not self.cut:
-            self.cut = self._rounded_inside(box)
+            self.cut = self._rounded(self._look(box), self.guide, once=True)
         else:
             return box
         return self.cut
@@ -472,18 +472,15 @@ class _Growth:
     def _rounded_root(self, box: Box) -> Box:
         """Add rounded sums to the rows of the root box, if any are worth it."""
         if self.rounds:
-            ask = partial(self._suggest, guide=BETTER)
-            look = BoxRows(self.question, box, self.part)
-            steps, box = rounded(self.question, look, self.part, ask)
-            self.steps += steps
+            box = self._rounded(BoxRows(self.question, box, self.part), BETTER)
         common, own = binding_rows(self.question, box).common, box.sums
         self.part = Entries.of(common, box.most).within(own) if own else self.part
         return box
 
-    def _rounded_inside(self, box: Box) -> Box:
-        """Add a few rounded sums to the rows of a box within the root, for a point of its own."""
-        ask = partial(self._suggest, guide=self.guide)
-        steps, box = rounded(self.question, self._look(box), self.part, ask, once=True)
+    def _rounded(self, look: BoxRows, guide: str, *, once: bool = False) -> Box:
+        """Add rounded sums of rows for the points of a box: for the first one only, if ``once``."""
+        ask = partial(self._suggest, guide=guide)
+        steps, box = rounded(self.question, look, self.part, ask, once=once)
         self.steps += steps
         return box
 
