@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from heapq import nlargest
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -408,8 +409,10 @@ class _Growth:
             return proposed
         worths = dict[Split, float]()
         for step in counts:
-            worth = 1.0
+            worth, least = 1.0, min(nlargest(FINALISTS, worths.values()), default=0.0)
             for part in self.question.parts(box, step):
+                if len(worths) >= FINALISTS and worth <= least:  # no part makes a split worth more
+                    break
                 self.entries += ASKED + whole.size // QUICKER
                 late = self.deadline.passed
                 trial = None if late else found.program.tried(part, self.deadline.left())
