@@ -486,7 +486,7 @@ def in_words(question: Question, steps: Sequence[Step], measure: Measure, value:
     others = [name for name in leaf.rows if name != OWN_ROW]
     need = question.rules.needs.get(others[0]) if len(others) == 1 else None
     if need is not None:
-        return f"{need} must be freed, so {measure_title(measure)} is at least {value}"
+        return f"{need} must be freed: the least possible is {value} ({measure_title(measure)})"
     added = add_up([(rows[name], m) for name, m in leaf.rows.items()], box, question.ranges(box))
     # The row of the level itself is called by what it says.
     own = {OWN_ROW: f"{measure_name(measure)} <= {value - 1}"}
@@ -497,5 +497,6 @@ def in_words(question: Question, steps: Sequence[Step], measure: Measure, value:
         summands[MOST_NAMED:] = [f"{len(summands) - MOST_NAMED} more"]
     return (
         f"a better set would have to reach {' + '.join(summands)} = {added.needed}, and none "
-        f"reaches more than {added.reached}, so {measure_title(measure)} is at least {value}"
+        f"reaches more than {added.reached}: the least possible is {value} "
+        f"({measure_title(measure)})"
     )

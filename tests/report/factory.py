@@ -202,10 +202,11 @@ def make_certificate(**changes: object) -> Certificate:
     )
     short = f"{GPU} in flavor h200 at queue/team-a"
     says = {
-        "workloads": f"5 {GPU} in flavor h200 must be freed, so workloads evicted is at least 2",
+        "workloads": f"5 {GPU} in flavor h200 must be freed: the least possible is 2 "
+        "(workloads evicted)",
         "priority_weight": f"a better set would have to reach 1 x 5 ({short}) + 1 x -1 "
         "(highest_priority <= 2) + 2 x -2 (priority_weight <= 5) = 0, and none reaches more than "
-        "-1, so priority weight is at least 6",
+        "-1: the least possible is 6 (priority weight)",
     }
     rows = {
         "workloads": {short: 1, "better": 4},
