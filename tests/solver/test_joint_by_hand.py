@@ -150,6 +150,27 @@ def test_whom_kueue_does_not_even_look_at_is_named() -> None:
     ]
 
 
+def test_who_reserves_the_room_of_one_that_the_plan_admits_at_once_is_named() -> None:
+    """First asks for 3 of the 4 that its queue owns, of which 2 are free, and may evict nobody.
+
+    It reserves these 2 in every cycle, as both queues are StrictFIFO. Second would need 1 of them.
+    """
+    parts = [
+        strict("a", 4, "all", within="LowerPriority"),
+        strict("b", 2, "all"),
+        holds("on", "a", 1, 90),
+        holds("lent", "b", 3, 90),
+    ]
+    state = small(*parts, waits("first", "a", 3, 50), waits("second", "b", 1))
+    plan = planner.solve_joint(state)
+    assert (set(plan.admitted), plan.victims) == ({SECOND}, ())
+    assert not any(turn.admitted for turn in plan.greedy.turns)
+    noted = [one for one in plan.notes if SECOND in one]
+    assert len(noted) == 1
+    assert FIRST in noted[0]
+    assert "reserves the room" in noted[0]
+
+
 def test_what_the_release_cannot_count_is_said_of_joint_plans_too() -> None:
     """Kueue 0.15.8 takes 10^19 for 0, once for both workloads."""
     parts = [cluster_queue("a", 10**19, "all"), cluster_queue("b", 4, "all")]

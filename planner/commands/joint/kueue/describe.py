@@ -111,7 +111,11 @@ def describe(
         certificate=certify(question.state.digest, proved, started),
         kueue=release_of(snapshot.configuration),
         requests=snapshot.configuration.requests_from,
-        notes=(*snapshot.notes, *_passed_over(question), *on_run_times(question.state, gone)),
+        notes=(
+            *snapshot.notes,
+            *_passed_over(question, found.steps if found else ()),
+            *on_run_times(question.state, gone),
+        ),
     )
     # Steps are verified one by one; what the whole claims is checked here.
     untrue = broken([check_status(plan)])
@@ -214,14 +218,21 @@ def _pending(question: Question, found: Joint | None) -> Iterable[JointPending]:
         )
 
 
-def _passed_over(question: Question) -> Iterator[str]:
-    """Say of whom Kueue does not even look at, whoever is served before; queues say it themselves.
+def _passed_over(question: Question, steps: Sequence[Served]) -> Iterator[str]:
+    """Say whom Kueue does not serve, although the plan does, and serves it at once.
 
-    A plan serves them all the same, and Kueue one by one does not.
+    That is whom it does not even look at; of inactive ClusterQueues the snapshot says it. Or
+    somebody is before it, to whom the plan gives nothing, and takes or reserves the room.
     """
+    admitted = {step.plan.preemptor for step in steps}
+    at_once = {step.plan.preemptor for step in steps if not step.plan.victims}
+    behind = at_once.difference(question.greedy.holding)
     for preemptor in question.preemptors:
-        held = Case(question.state, question.snapshot, preemptor).never_nominated
-        if held is not None and held.why != "clusterQueueInactive":
+        case = Case(question.state, question.snapshot, preemptor)
+        held = case.never_nominated
+        if held is None and preemptor.key in behind and case.assignment.mode == "Fit":
+            held = case.held_back
+        if held and held.why != "clusterQueueInactive" and held.head not in admitted:
             yield hold_in_words(preemptor.key, held)
 
 
