@@ -31,6 +31,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from planner.case.kueue_release import misread
 from planner.commands.boost.kueue.trial import check_release
 from planner.errors import InputError, UnsupportedError
 from planner.objective.annotation import read_disruption, run_seconds
@@ -395,6 +396,12 @@ class KueueWorld(World):
         snapshot = replace(self._snapshot, now=self._now(at_s))
         state = flow.state_mark(nodes, snapshot, self.queues, self._kept, self.cycles)
         return Mark(digest(state), digest(coming))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a plan would say of the state that it begins with, whoever asks."""
+        wraps = self._snapshot.tree.arithmetic.wraps
+        return (*self._snapshot.notes, *(misread(self.state, self._snapshot) if wraps else ()))
 
     def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
         """Return what is left out: where pods are placed, only what second passes do."""
