@@ -171,6 +171,25 @@ def test_who_reserves_the_room_of_one_that_the_plan_admits_at_once_is_named() ->
     assert "reserves the room" in noted[0]
 
 
+def test_all_are_named_who_are_before_one_that_the_plan_admits_at_once() -> None:
+    """Of 3 free first takes 1, here, too. Third needs 4, may evict nobody, and reserves 2."""
+    parts = [
+        strict("a", 1, "all"),
+        strict("b", 1, "all"),
+        strict("c", 6, "all", within="LowerPriority"),
+        holds("on", "c", 2, 90),
+        holds("lent", "b", 3, 90),
+    ]
+    more = [waits("first", "a", 1, 50), waits("third", "c", 4, 40), waits("second", "b", 1)]
+    plan = planner.solve_joint(small(*parts, *more))
+    assert set(plan.admitted) == {FIRST, SECOND}
+    assert plan.victims == ()
+    noted = [one for one in plan.notes if SECOND in one]
+    assert len(noted) == 1
+    assert FIRST in noted[0]
+    assert "ns/third" in noted[0]
+
+
 def test_what_the_release_cannot_count_is_said_of_joint_plans_too() -> None:
     """Kueue 0.15.8 takes 10^19 for 0, once for both workloads."""
     parts = [cluster_queue("a", 10**19, "all"), cluster_queue("b", 4, "all")]

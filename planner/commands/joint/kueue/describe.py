@@ -222,7 +222,7 @@ def _passed_over(question: Question, steps: Sequence[Served]) -> Iterator[str]:
     """Say whom Kueue does not serve, although the plan does, and serves it at once.
 
     That is whom it does not even look at; of inactive ClusterQueues the snapshot says it. Or
-    somebody is before it, to whom the plan gives nothing, and takes or reserves the room.
+    others are before it and take or reserve the room, of whom the plan leaves some out.
     """
     admitted = {step.plan.preemptor for step in steps}
     at_once = {step.plan.preemptor for step in steps if not step.plan.victims}
@@ -232,7 +232,9 @@ def _passed_over(question: Question, steps: Sequence[Served]) -> Iterator[str]:
         held = case.never_nominated
         if held is None and preemptor.key in behind and case.assignment.mode == "Fit":
             held = case.held_back
-        if held and held.why != "clusterQueueInactive" and held.head not in admitted:
+        # Of several that are before it in a cycle, the record names the first.
+        known = held and held.why == "notHead" and held.head in admitted
+        if held and held.why != "clusterQueueInactive" and not known:
             yield hold_in_words(preemptor.key, held)
 
 
