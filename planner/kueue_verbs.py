@@ -8,6 +8,7 @@ from typing import cast
 
 from planner.api import solve
 from planner.commands.boost.kueue.find import Boosts, find_boosts
+from planner.commands.boost.kueue.trial import check_release
 from planner.commands.joint.kueue.describe import solve_together
 from planner.commands.joint.kueue.question import ask
 from planner.commands.whatif.edit import edit
@@ -113,12 +114,14 @@ def boost(
     Raises
     ------
     InputError
-        If the state is of another scheduler, or nothing can be planned for.
+        If the state is of another scheduler or of a release before 0.17, which has no boosts, or
+        nothing can be planned for.
     InternalError
         If the plan fails its own verification; it is then never returned.
     """
     deadline = deadline_after(time_limit)
     state = of_kueue(state)
+    check_release(state)
     gate_on = state.configuration.gate(BOOST_GATE)
     boosting = state if gate_on else edit(state, [f"configuration.featureGates.{BOOST_GATE}=true"])
     # The plan for a state of Kueue.

@@ -15,7 +15,11 @@ from planner.quota.kueue.assignment import Assignment, read_assignment
 from planner.quota.kueue.modes import with_modes
 from planner.quota.kueue.placement import concerns, not_replayed
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
-from planner.reference.kueue.cycle.nomination import why_held_back
+from planner.reference.kueue.cycle.nomination import (
+    NotNominated,
+    why_held_back,
+    why_never_nominated,
+)
 from planner.reference.kueue.decision import Decision, decide
 from planner.rules import Piece, RuleSet
 from planner.scheduler import Placement
@@ -91,11 +95,17 @@ class Case(Struct, frozen=True, dict=True):
         if self.options:  # by other rules nobody knows
             return None
         found = why_held_back(self.state, self.snapshot, self.preemptor, self.decision)
-        if found is None:
-            return None
-        return HeldBack(
-            why=found.why, message=found.message, text=found.text, head=found.head or None
-        )
+        return None if found is None else _held_back(found)
+
+    @property
+    def never_nominated(self) -> HeldBack | None:
+        """Why Kueue does nothing for the preemptor, whoever is before it and whatever is free."""
+        found = why_never_nominated(self.state, self.snapshot, self.preemptor.workload)
+        return None if found is None else _held_back(found)
+
+
+def _held_back(found: NotNominated) -> HeldBack:
+    return HeldBack(why=found.why, message=found.message, text=found.text, head=found.head or None)
 
 
 DECISION: Final = Piece[Callable[[Case], Decision]](

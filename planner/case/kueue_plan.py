@@ -307,13 +307,14 @@ def _excluded(
     assigner: FlavorAssigner, group: Sequence[PodSetRequest], flavor: str, covering: ResourceGroup
 ) -> str:
     """Say why podsets may not run on the nodes of a flavor; empty if they may."""
-    try:
-        may_run = assigner.eligible(group, flavor, covering)
-    except InvalidSelectorError as error:
-        return f"its node affinity cannot be evaluated: {error}"
     if flavor not in assigner.snapshot.flavors:
         return f"the state has no ResourceFlavor {flavor}"
-    return "" if may_run else f"its node selector or tolerations exclude flavor {flavor}"
+    if not assigner.allows(flavor):
+        return f"flavor {flavor} is none of those that its annotation allows"
+    try:
+        return assigner.why_ineligible(group, flavor, covering)
+    except InvalidSelectorError as error:
+        return f"its node affinity cannot be evaluated: {error}"
 
 
 def _beyond_quota(assigner: FlavorAssigner, fr: FlavorResource, value: int) -> str:

@@ -54,9 +54,10 @@ _TRAP: Final = Literal["\0"]
 def quick_time(text: str) -> datetime | None:
     """Return the time of a text as Kubernetes writes it; ``None`` where the model has to read it.
 
-    Such a text is ``2026-03-08T21:06:00Z``: whole seconds of UTC.
+    Such a text is ``2026-03-08T21:06:00Z``: whole seconds of UTC. Go's zero time is none.
     """
-    if len(text) != 20 or text[4::3] != "--T::Z":  # noqa: PLR2004 - as long as the example
+    # As long as the example; the zero time is in the year 1.
+    if len(text) != 20 or text[4::3] != "--T::Z" or text.startswith("0001"):  # noqa: PLR2004
         return None
     try:
         return datetime.fromisoformat(text)

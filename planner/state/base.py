@@ -29,6 +29,7 @@ from pydantic import (
     ValidatorFunctionWrapHandler,
     WithJsonSchema,
     WrapValidator,
+    field_validator,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
@@ -363,13 +364,21 @@ class NamedObject(KubernetesObject):
 
 
 class Condition(Schema):
-    """One entry of ``status.conditions``."""
+    """One entry of ``status.conditions``.
+
+    Go's zero time, written out, says no more than a missing one: to Kueue both are the same.
+    """
 
     type: str
     status: str = "Unknown"
     reason: str = ""
     message: str = ""
     last_transition_time: Time | None = None
+
+    @field_validator("last_transition_time")
+    @classmethod
+    def _unless_zero(cls, moment: datetime | None) -> datetime | None:
+        return None if moment == datetime.min.replace(tzinfo=UTC) else moment
 
     @property
     def is_true(self) -> bool:

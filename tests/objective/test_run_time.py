@@ -280,6 +280,17 @@ def test_a_plan_says_what_is_not_known_of_a_run() -> None:
         assert not any("counts as lost" in note for note in notes_of(known))
 
 
+@pytest.mark.parametrize("written", ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z", None])
+def test_the_zero_time_of_go_says_nothing_of_a_run(written: str | None) -> None:
+    """Programs that keep a plain time write it so; Kubernetes' own write null, or leave it out."""
+    parts = holder("v", {"Admitted": ADMITTED})
+    for one in parts[0]["status"]["conditions"]:
+        one["lastTransitionTime"] = written
+    state, held = holders(parts)
+    assert held["ns/v"].started_at is None
+    assert [one for one in state.notes if "they count as the oldest: ns/v" in one]
+
+
 def test_a_joint_plan_says_it_too() -> None:
     state = state_of(
         queue("a", 1, within="LowerPriority"), pending("a", 1), a_slice("third", 40, "second")

@@ -120,6 +120,85 @@ def test_nobody_can_be_admitted() -> None:
     told(said[SECOND])
 
 
+def test_what_is_in_nobodys_way_is_named_where_no_eviction_helps() -> None:
+    """A stopped queue has flavors that would do; of two workloads each has its own reason."""
+    stopped = [*cluster_queue("stopped", 8, stop="Hold"), *waits("first", "stopped", 4)]
+    plan = planner.solve_joint(small(stopped))
+    assert plan.status == "infeasible"
+    why = "ClusterQueue stopped is inactive: its stopPolicy is Hold"
+    assert plan.pending[0].explanation == f"not admitted: {why}"
+    assert plan.explanation.endswith(why)
+    large = [*cluster_queue("b", 2), *waits("second", "b", 4)]
+    both = planner.solve_joint(small(stopped, large))
+    assert both.pending[1].explanation.startswith('not admitted: podset "main" of ns/second fits')
+    assert why in both.explanation
+    assert "can never use more than 2" in both.explanation
+
+
+def test_whom_kueue_does_not_even_look_at_is_named() -> None:
+    """Nobody lifts the gate of second, whoever is before it; the plan serves it all the same."""
+    first, second = waits("first", "a", 1, 20), waits("second", "a", 1, 10)
+    second[0]["metadata"]["annotations"] = {"kueue.x-k8s.io/admission-gated-by": "x"}
+    plan = planner.solve_joint(small(cluster_queue("a", 4), first, second))
+    assert set(plan.admitted) == {FIRST, SECOND}
+    assert [turn.admitted for turn in plan.greedy.turns] == [True, False]
+    noted = [one for one in plan.notes if "Kueue does not even look at" in one]
+    assert len(noted) == 1
+    assert SECOND in noted[0]
+    assert noted == [
+        one for one in planner.solve(small(cluster_queue("a", 4), second)).notes if one in noted
+    ]
+
+
+def test_who_reserves_the_room_of_one_that_the_plan_admits_at_once_is_named() -> None:
+    """First asks for 3 of the 4 that its queue owns, of which 2 are free, and may evict nobody.
+
+    It reserves these 2 in every cycle, as both queues are StrictFIFO. Second would need 1 of them.
+    """
+    parts = [
+        strict("a", 4, "all", within="LowerPriority"),
+        strict("b", 2, "all"),
+        holds("on", "a", 1, 90),
+        holds("lent", "b", 3, 90),
+    ]
+    state = small(*parts, waits("first", "a", 3, 50), waits("second", "b", 1))
+    plan = planner.solve_joint(state)
+    assert (set(plan.admitted), plan.victims) == ({SECOND}, ())
+    assert not any(turn.admitted for turn in plan.greedy.turns)
+    noted = [one for one in plan.notes if SECOND in one]
+    assert len(noted) == 1
+    assert FIRST in noted[0]
+    assert "reserves the room" in noted[0]
+
+
+def test_all_are_named_who_are_before_one_that_the_plan_admits_at_once() -> None:
+    """Of 3 free first takes 1, here, too. Third needs 4, may evict nobody, and reserves 2."""
+    parts = [
+        strict("a", 1, "all"),
+        strict("b", 1, "all"),
+        strict("c", 6, "all", within="LowerPriority"),
+        holds("on", "c", 2, 90),
+        holds("lent", "b", 3, 90),
+    ]
+    more = [waits("first", "a", 1, 50), waits("third", "c", 4, 40), waits("second", "b", 1)]
+    plan = planner.solve_joint(small(*parts, *more))
+    assert set(plan.admitted) == {FIRST, SECOND}
+    assert plan.victims == ()
+    noted = [one for one in plan.notes if SECOND in one]
+    assert len(noted) == 1
+    assert FIRST in noted[0]
+    assert "ns/third" in noted[0]
+
+
+def test_what_the_release_cannot_count_is_said_of_joint_plans_too() -> None:
+    """Kueue 0.15.8 takes 10^19 for 0, once for both workloads."""
+    parts = [cluster_queue("a", 10**19, "all"), cluster_queue("b", 4, "all")]
+    state = small(*parts, waits("first", "b", 1), waits("second", "b", 1), release="0.15.8")
+    noted = [one for one in planner.solve_joint(state).notes if "cannot count so far" in one]
+    assert noted == [one for one in planner.solve(state, FIRST).notes if one in noted]
+    assert len(noted) == 1
+
+
 def test_trees_apart_are_planned_for_together() -> None:
     lone = queue("lone", group(f=4), within="LowerPriority")
     parts = (lone, running("old", "lone", "f", 4, 1), waiting("second", "lone", 4, 20))

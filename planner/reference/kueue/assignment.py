@@ -334,7 +334,7 @@ class FlavorAssigner:
                 )
                 continue
             try:
-                ineligible = self._why_ineligible(group, flavor.name, covering)
+                ineligible = self.why_ineligible(group, flavor.name, covering)
             except InvalidSelectorError:
                 self._attempts.add(covering, NoFitReason.NO_MATCHING_FLAVOR)
                 raise
@@ -429,11 +429,15 @@ class FlavorAssigner:
 
         Raises `InvalidSelectorError` if the selector of a podset cannot be evaluated.
         """
-        return self.allows(name) and not self._why_ineligible(group, name, covering)
+        return self.allows(name) and not self.why_ineligible(group, name, covering)
 
-    def _why_ineligible(
+    def why_ineligible(
         self, group: Sequence[PodSetRequest], name: str, covering: ResourceGroup
     ) -> str:
+        """Say in Kueue's words why podsets may not run on a flavor's nodes; empty if they may.
+
+        Raises `InvalidSelectorError` if the selector of a podset cannot be evaluated.
+        """
         flavors = self.snapshot.flavors
         flavor = flavors.get(name)
         if flavor is None:

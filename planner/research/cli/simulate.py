@@ -103,6 +103,7 @@ def command(given: Options) -> int:
         name for one in answer.workloads for name in (one.workload, answer.called(one.workload))
     ]
     warn(f"{given.script}: {name} names nobody who took part" for name in script.idle(took_part))
+    warn(answer.notes)
     if given.timeline is not None:
         write_file("--timeline", given.timeline, render_timeline(answer).encode("ascii"))
     if given.plot is not None:

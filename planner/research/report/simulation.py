@@ -14,7 +14,7 @@ from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section, 
 from planner.report.labelled import labelled_lines, labelled_table
 from planner.report.style import Renderer, renderer
 from planner.report.text import age, moment, short, some_of
-from planner.report.words import work_in
+from planner.report.words import noted, work_in
 from planner.research.simulate.record import Event, Fate, Feud, Simulation, Storm, Use
 from planner.research.wing import amounts
 from planner.scheduler import scheduler_of
@@ -66,6 +66,7 @@ def document(answer: Simulation) -> doc.Document:
         Section("What happened", tuple(_timeline(answer))),
         Section("What became of whom", (_fate_table(answer),)),
         Section("What was in use", (_use_table(answer),)),
+        noted(answer.notes),
     )
     return doc.Document("Simulation", tuple(_head(answer)), sections)
 

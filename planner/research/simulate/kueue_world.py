@@ -31,6 +31,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from planner.case.kueue_release import misread
+from planner.commands.boost.kueue.trial import check_release
 from planner.errors import InputError, UnsupportedError
 from planner.objective.annotation import read_disruption, run_seconds
 from planner.objective.terms import work
@@ -395,6 +397,12 @@ class KueueWorld(World):
         state = flow.state_mark(nodes, snapshot, self.queues, self._kept, self.cycles)
         return Mark(digest(state), digest(coming))
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a plan would say of the state that it begins with, whoever asks."""
+        wraps = self._snapshot.tree.arithmetic.wraps
+        return (*self._snapshot.notes, *(misread(self.state, self._snapshot) if wraps else ()))
+
     def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
         """Return what is left out: where pods are placed, only what second passes do."""
         return tuple(flow.left_out(self.state, self._snapshot, known))
@@ -432,7 +440,8 @@ _LAST_YEAR: Final = 9_900
 def world(state: State, asked: Question, plans: Plans) -> KueueWorld:
     """Return a cluster in which Kueue chooses the victims itself, or plans do.
 
-    InputError if a side on laws is given, or the clock is too near to the end of the calendar.
+    InputError if a side on laws is given, the clock is too near to the end of the calendar, or
+    boosts are asked for of a release that has none.
     """
     if asked.rules is not None:
         hint = "leave it out: Kueue is simulated by its own rules alone"
@@ -441,6 +450,8 @@ def world(state: State, asked: Question, plans: Plans) -> KueueWorld:
         raise UnsupportedError(state.source, f"its clock is {state.now}", "a year before 9900")
     if plans.decider == state.scheduler:
         return KueueWorld(state, asked.script, decide, asked.leaving)
+    if plans.decider == BOOST:
+        check_release(state)
     # Only plans need a solver, which takes longer to load than a small simulation.
     from planner.research.simulate.kueue_optimum import optimum  # noqa: PLC0415
 

@@ -155,7 +155,7 @@ class Simulation(Published, Told):
     tells. ``unproved`` counts plans that were not proved best in time, ``endless_runs`` those that
     ran and whose run time nothing tells: they run for ever. Loops are sorted by the length of their
     rounds, the shortest first; storms by evictions, the most first. ``coverage`` is what the state
-    holds that is not modelled.
+    holds that is not modelled, ``notes`` what there is to know of it besides.
     """
 
     scheduler: Annotated[SchedulerId, Label()]
@@ -180,6 +180,7 @@ class Simulation(Published, Told):
     workloads: Annotated[tuple[Fate, ...], Label()]
     timeline: Annotated[tuple[Event, ...], Label(plain="event")]
     coverage: Annotated[tuple[Uncovered, ...], Label(plain="uncovered")] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def _in_a_line(self) -> str:

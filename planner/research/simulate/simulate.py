@@ -384,7 +384,7 @@ def simulate(
         found = f'"{plans.decider}" does not decide in this cluster'
         raise InputError("decider", found, " or ".join(known))
     world = simulated.world(state, asked, plans)
-    entered = [*world.entered()]
+    entered, notes = [*world.entered()], world.notes
     went = run(world, asked.until_s, asked.cycles, report)
     became = tuple(fates(entered, went.timeline, went.at_s))
     return Simulation(
@@ -410,4 +410,5 @@ def simulate(
         storms=went.watch.storms(asked.storm),
         workloads=became,
         timeline=tuple(went.timeline),
+        notes=notes,
     )

@@ -224,6 +224,11 @@ class World(ABC):
         self._agenda.call_off(Due.FINISH, key)
         return lost_s
 
+    @property
+    @abstractmethod
+    def notes(self) -> tuple[str, ...]:
+        """What a plan would say of the state that it begins with, whoever asks."""
+
     def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
         """Return what this simulation leaves out, of all that is known not to be modelled."""
         return tuple(known)

@@ -353,6 +353,11 @@ class YuniKornWorld(World):
         coming = self._agenda.after(at_s, tree)
         return Mark(digest(state_mark(cluster, self._kept)), digest((ages(cluster), coming)))
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader noted of the state that it begins with."""
+        return self._state.notes
+
     def entered(self) -> Iterator[Entered]:
         """Yield all asks and allocations that are there, or arrive later."""
         for _, application, one in _claims(self._state):

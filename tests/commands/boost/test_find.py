@@ -10,6 +10,7 @@ from planner.commands.boost.kueue.find import PROVED_OF, Boosts, find_boosts
 from planner.commands.boost.kueue.search import Search
 from planner.commands.boost.kueue.trial import StateTrial, annotated
 from planner.commands.whatif.edit import edit
+from planner.errors import UnsupportedError
 from planner.solver.deadline import Deadline
 from planner.state.kueue import State, of_kueue
 from tests.cluster import NOW, cohort, configuration, pending, queue, running, state_of
@@ -321,3 +322,17 @@ def test_what_fair_sharing_leaves_to_chance_is_named() -> None:
     assert answer.status == "unknown"
     told(answer.explanation)
     told(answer.explanation)
+
+
+@pytest.mark.parametrize("release", ["0.15.8", "0.16.9"])
+def test_releases_without_boosts_are_named(release: str) -> None:
+    """The gate came with 0.17 (docs/semantics/kueue-features.md §9); nobody asked to edit one."""
+    state = state_of(queue("lender", 4), pending("lender", 4), release=release)
+    with pytest.raises(UnsupportedError, match=f"Kueue {release} has no priority boosts") as error:
+        planner.boost(state)
+    assert error.value.expected == "Kueue 0.17 or newer"
+
+
+def test_the_first_release_with_boosts_has_the_gate_off() -> None:
+    state = state_of(queue("lender", 4), pending("lender", 4), release="0.17.0")
+    assert not planner.boost(state).gate_on

@@ -6,7 +6,7 @@ import planner
 from planner.commands.boost.kueue.search import Search
 from planner.commands.boost.kueue.trial import StateTrial
 from planner.commands.whatif.edit import edit
-from planner.errors import InputError
+from planner.errors import InputError, UnsupportedError
 from planner.objective.profiles import Profile
 from planner.plan.kueue import Plan
 from planner.research.generate import generate
@@ -144,3 +144,10 @@ def test_yunikorn_has_neither(decider: str) -> None:
     with pytest.raises(InputError) as caught:
         simulate(state, Question(decider))
     told(caught.value)
+
+
+def test_boosts_decide_nothing_in_a_release_without_them() -> None:
+    state = state_of(queue("lender", 4), pending("lender", 4), release="0.16.9")
+    with pytest.raises(UnsupportedError, match=r"Kueue 0\.16\.9 has no priority boosts"):
+        simulate(state, Question(decider="boost"))
+    assert simulate(state, Question(decider="optimum")).ended == "settled"

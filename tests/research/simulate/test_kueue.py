@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import planner
 from planner.errors import InputError, LookupFailed, SchemaError, UnsupportedError
 from planner.reader.kueue import read_kueue_objects
 from planner.research.simulate import Question, Script, simulate
@@ -396,3 +397,13 @@ def test_a_tree_waits_for_pods_of_another() -> None:
     waiting = configuration(waitForPodsReady={"blockAdmission": True, "timeout": "5m"})
     answer = went(*parts, waiting)
     assert story(answer.timeline) == ["0 one admitted", "1 two admitted"]
+
+
+def test_what_plans_note_of_a_state_is_noted_of_what_becomes_of_it() -> None:
+    """Kueue 0.15.8 takes 10^19 for 0, and a stopped queue has no candidates."""
+    parts = [queue("a", 10**19, "all"), queue("b", 4, "all"), queue("off", 4, stop="Hold")]
+    state = state_of(*parts, pending("b", 1), release="0.15.8")
+    noted = simulate(state).notes
+    assert {*noted} <= {*planner.solve(state).notes}
+    for said in ("cannot count so far, and takes it for 0", "ClusterQueue off is inactive"):
+        assert len([one for one in noted if said in one]) == 1

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from msgspec.structs import replace
 
+from planner.errors import UnsupportedError
 from planner.quota.kueue.assignment import Assignment
 from planner.quota.kueue.holders import Holders
 from planner.quota.kueue.placement import snapshot_for
@@ -16,7 +17,14 @@ from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.decision import Decision, decide, outcomes
 from planner.stage import begin
 from planner.state.kueue import State, Workload
-from planner.state.kueue_workload import BOOST_ANNOTATION
+from planner.state.kueue_workload import BOOST_ANNOTATION, BOOST_GATE
+
+
+def check_release(state: State) -> None:
+    """Raise `UnsupportedError` if the release of Kueue does not know boosts, whatever is set."""
+    if BOOST_GATE not in state.release.gates:
+        found = f"Kueue {state.release.name} has no priority boosts"
+        raise UnsupportedError(state.source, found, "Kueue 0.17 or newer")
 
 
 @dataclass(eq=False)

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
-from planner.case.kueue_plan import on_run_times, release_of, rule_set
+from planner.case.kueue import Case
+from planner.case.kueue_plan import (
+    explain_no_flavor,
+    hold_in_words,
+    on_run_times,
+    release_of,
+    rule_set,
+)
 from planner.commands.joint.kueue.question import Question
 from planner.commands.joint.kueue.sequence import Served, after, refitting
 from planner.commands.joint.kueue.solve import Joint
@@ -33,6 +40,7 @@ PROVED = "not admitted; proved: too little can be freed for it beside those admi
 CLAIMED = (
     "not admitted: the solver finds no legal steps that admit it beside those admitted before it"
 )
+NOT = "not admitted: "
 UNDECIDED = "not admitted: nothing found in time"
 ITS_WORD = "which is its word alone"
 
@@ -70,7 +78,9 @@ def describe(
     fit_again: tuple[str, ...] = ()
     gone: list[Admitted] = []
     status: Status = "infeasible"
-    explanation = "none of them has flavors that could ever do"
+    pending = tuple(_pending(question, found))
+    why = dict.fromkeys(one.explanation.removeprefix(NOT) for one in pending)
+    explanation = f"no eviction would make room for any of them: {name_some(why, MOST_NAMED)}"
     proved, steps, terms = Proved("unknown", None, ()), [], {}
     if found is not None:
         status, explanation = _status(found), _explained(question, found)
@@ -92,7 +102,7 @@ def describe(
         status=status,
         explanation=explanation,
         now=snapshot.now,
-        pending=tuple(_pending(question, found)),
+        pending=pending,
         skipped=tuple(question.skipped),
         steps=tuple(steps),
         fit_again=fit_again,
@@ -101,7 +111,11 @@ def describe(
         certificate=certify(question.state.digest, proved, started),
         kueue=release_of(snapshot.configuration),
         requests=snapshot.configuration.requests_from,
-        notes=(*snapshot.notes, *on_run_times(question.state, gone)),
+        notes=(
+            *snapshot.notes,
+            *_passed_over(question, found.steps if found else ()),
+            *on_run_times(question.state, gone),
+        ),
     )
     # Steps are verified one by one; what the whole claims is checked here.
     untrue = broken([check_status(plan)])
@@ -144,8 +158,8 @@ def _explained(question: Question, found: Joint) -> str:
     return f"{room} {who}; {proof}{found.dropped}"
 
 
-MOST_UNDOING: Final = 3
-"""How many of those that would undo a plan are named at most."""
+MOST_NAMED: Final = 3
+"""How many reasons, or workloads that would undo a plan, are named at most."""
 
 
 def _undone(question: Question, steps: Sequence[Served], left: Snapshot) -> Iterator[str]:
@@ -170,7 +184,7 @@ def _undone(question: Question, steps: Sequence[Served], left: Snapshot) -> Iter
         if some
     ]
     if said:
-        yield f"; it does not last: {name_some(said, MOST_UNDOING)}"
+        yield f"; it does not last: {name_some(said, MOST_NAMED)}"
 
 
 def _pending(question: Question, found: Joint | None) -> Iterable[JointPending]:
@@ -180,7 +194,9 @@ def _pending(question: Question, found: Joint | None) -> Iterable[JointPending]:
         if preemptor.key in admitted:
             said = "admitted"
         elif found is None or not question.entrants[e].ways:
-            said = "not admitted: no flavor could ever do"
+            case = Case(question.state, question.snapshot, preemptor)
+            lacking = case.assignment.mode == "NoFit"
+            said = f"{NOT}{explain_no_flavor(case, ()) if lacking else 'no flavor could ever do'}"
         elif e in found.undecided:
             said = UNDECIDED
         elif e in found.claimed:
@@ -200,6 +216,26 @@ def _pending(question: Question, found: Joint | None) -> Iterable[JointPending]:
             greedy=preemptor.key in holding,
             explanation=said,
         )
+
+
+def _passed_over(question: Question, steps: Sequence[Served]) -> Iterator[str]:
+    """Say whom Kueue does not serve, although the plan does, and serves it at once.
+
+    That is whom it does not even look at; of inactive ClusterQueues the snapshot says it. Or
+    others are before it and take or reserve the room, of whom the plan leaves some out.
+    """
+    admitted = {step.plan.preemptor for step in steps}
+    at_once = {step.plan.preemptor for step in steps if not step.plan.victims}
+    behind = at_once.difference(question.greedy.holding)
+    for preemptor in question.preemptors:
+        case = Case(question.state, question.snapshot, preemptor)
+        held = case.never_nominated
+        if held is None and preemptor.key in behind and case.assignment.mode == "Fit":
+            held = case.held_back
+        # Of several that are before it in a cycle, the record names the first.
+        known = held and held.why == "notHead" and held.head in admitted
+        if held and held.why != "clusterQueueInactive" and not known:
+            yield hold_in_words(preemptor.key, held)
 
 
 def _step(served: Served, table: TermTable, place: Mapping[str, int]) -> JointStep:

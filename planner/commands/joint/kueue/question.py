@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from planner.case.kueue import Case
 from planner.case.kueue_plan import demand
-from planner.case.kueue_release import refuse_overflow
+from planner.case.kueue_release import under_release
 from planner.commands.joint.kueue.sequence import OneByOne, serve_in_cycles
 from planner.commands.joint.kueue.ways import Flavored, asked, flavored, ways_of
 from planner.errors import InputError, UnsupportedError
@@ -271,12 +271,13 @@ def ask(
             "name the most urgent ones, such as pending=NAME",
         )
     waiting: list[_Waiting] = []
+    notes = list(snapshot.notes)
     skipped: list[JointSkipped] = []
     why = ""
     for key in keys:
         try:
             preemptor = find_preemptor(state, snapshot, key)
-            refuse_overflow(snapshot, preemptor)
+            notes += [*under_release(state, snapshot, preemptor).notes, *preemptor.notes]
             waiting.append((preemptor, flavored(snapshot, preemptor)))
         except InputError as error:
             if pending is not None:
@@ -293,6 +294,7 @@ def ask(
         return -preemptor.priority, preemptor.queued_at, uid, preemptor.key
 
     waiting.sort(key=precedence)
+    snapshot = replace(snapshot, notes=tuple(dict.fromkeys(notes)))
     trees: dict[int, int] = {}
     entrants, first = [], 0
     for number, (preemptor, choices) in enumerate(waiting):

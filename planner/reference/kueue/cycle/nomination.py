@@ -29,7 +29,7 @@ from planner.reference.kueue.cycle.waiting import (
     not_queued,
 )
 from planner.reference.kueue.decision import Decision
-from planner.state.kueue import State, Workload
+from planner.state.kueue import ClusterQueue, State, Workload
 
 
 class NotNominated(NamedTuple):
@@ -49,6 +49,37 @@ def why_not_nominated(state: State, snapshot: Snapshot, workload: Workload) -> N
 
     Conditions tell who is parked after an earlier try (docs/semantics/kueue-features.md §1.4).
     """
+    found = _why_not_waiting(state, snapshot, workload)
+    if found is not None:
+        return found
+    node, queue = _queue_of(state, snapshot, workload)
+    # What lets one that was tried in vain compete again lets all others do so, too.
+    first = first_in_line(state, snapshot, awake=workload.was_tried)
+    head = first.get(node, workload)
+    if head.key != workload.key:
+        text = f"it is not the head of ClusterQueue {queue.name}: {head.key} is before it"
+        return NotNominated("notHead", "", text, head.key)
+    return _refused(state, workload, queue)
+
+
+def why_never_nominated(
+    state: State, snapshot: Snapshot, workload: Workload
+) -> NotNominated | None:
+    """Say why a pending workload is not nominated, whoever is before it; ``None`` if it may be."""
+    found = _why_not_waiting(state, snapshot, workload)
+    return found or _refused(state, workload, _queue_of(state, snapshot, workload)[1])
+
+
+def _queue_of(state: State, snapshot: Snapshot, workload: Workload) -> tuple[int, ClusterQueue]:
+    """Return the number and the ClusterQueue that a workload waits for."""
+    node = snapshot.node_of[
+        leading_to(state)[workload.metadata.namespace, workload.spec.queue_name]
+    ]
+    return node, snapshot.queues[node]
+
+
+def _why_not_waiting(state: State, snapshot: Snapshot, workload: Workload) -> NotNominated | None:
+    """Say why a pending workload is in no queue from which heads are taken; ``None`` if it is."""
     leading = leading_to(state)
     message = not_queued(workload, snapshot, leading)
     if message:
@@ -57,18 +88,14 @@ def why_not_nominated(state: State, snapshot: Snapshot, workload: Workload) -> N
         return NotNominated("notQueued", kueue, f"it stands in no queue: {why}")
     if not backoff_expired(workload, snapshot.devices, snapshot.now):
         return NotNominated("backOff", "", _backing_off(workload, snapshot.now))
-    name = leading[workload.metadata.namespace, workload.spec.queue_name]
-    node = snapshot.node_of[name]
-    queue = snapshot.queues[node]
+    node, queue = _queue_of(state, snapshot, workload)
     if not snapshot.is_active(node):
         text = f"ClusterQueue {queue.name} is inactive: {snapshot.inactive[queue.name]}"
         return NotNominated("clusterQueueInactive", "", text)
-    # What lets one that was tried in vain compete again lets all others do so, too.
-    first = first_in_line(state, snapshot, awake=workload.was_tried)
-    head = first.get(node, workload)
-    if head.key != workload.key:
-        text = f"it is not the head of ClusterQueue {queue.name}: {head.key} is before it"
-        return NotNominated("notHead", "", text, head.key)
+    return None
+
+
+def _refused(state: State, workload: Workload, queue: ClusterQueue) -> NotNominated | None:
     refusal = refusal_of(state, workload, queue)
     if refusal is None:
         return None

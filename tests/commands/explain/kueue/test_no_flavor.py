@@ -94,7 +94,10 @@ def test_words_by_hand(name: str) -> None:
 
 
 def test_each_flavor_has_its_own_reason() -> None:
-    """A selector excludes one flavor, a taint the next, and the third is too small."""
+    """A selector excludes one flavor, a taint the next, and the third is too small.
+
+    Of the first two Kueue itself says it in these words, in the condition of the workload.
+    """
     objects = [*queue("a", 2), *pending("a", 4)]
     spec = objects[0]["spec"]["resourceGroups"][0]
     (listed,) = spec["flavors"]
@@ -113,8 +116,8 @@ def test_each_flavor_has_its_own_reason() -> None:
     plan = planner.solve(state_of(objects))
     reasons = plan.explanation.removeprefix(START.format(who=PENDING)).split("; ")
     assert reasons == [
-        "its node selector or tolerations exclude flavor old",
-        "its node selector or tolerations exclude flavor spot",
+        "flavor old doesn't match node affinity",
+        "untolerated taint {spot yes NoSchedule <nil>} in flavor spot",
         NEVER.format(most="2 (nominal 2 and it is in no cohort)"),
     ]
 
