@@ -240,7 +240,7 @@ class _Columns:
             return
         counting = np.flatnonzero(amounts)
         amounts, away = amounts[counting], away[counting]
-        # Not `divmod`, which takes ten times as long: what is off by an error of doubles is no loss.
+        # Not `divmod`, which takes ten times as long, and is as far off by errors of doubles.
         missing = needed - float(given @ self.base)
         above, parts = np.floor(missing / divisors), np.floor(amounts / divisors)
         rest = missing - above * divisors
