@@ -48,14 +48,22 @@ SMALLER = {
         )
     },
     "04_fairness": {"SEEDS = range(10)": "SEEDS = range(1)"},
-    "05_price_of_objectives": {"range(10)": "range(1)", "generate(PRESET, 4)": "states[0]"},
+    "05_price_of_objectives": {
+        '"hierarchical", range(10)': '"small", range(1)',
+        "generate(PRESET, 4)": "states[0]",
+    },
     "07_traces": {'{"philly": 30, "openb": 10}': '{"philly": 8, "openb": 4}'},
-    "08_topology": {"range(10)": "range(1)", "(0, 20, 40, 60, 80)": "(0, 40)"},
+    "08_topology": {
+        "range(10)": "range(1)",
+        "(0, 20, 40, 60, 80)": "(0, 40)",
+        "fits=True,": "fits=True, workloads=20,",
+    },
     "09_weeks": {"HOURS = 24": "HOURS = 1"},
     "06_scale": {
         "(100, 300, 1000, 3000)": "(40, 60)",
         "(3, 10, 20, 40)": "(3, 10)",
-        "workloads=1000": "workloads=300",
+        "workloads=1000": "workloads=100",
+        "workloads=1500": "workloads=300",
     },
 }
 """What is less in ordinary runs, which also leave the public traces aside; all of it with

@@ -30,7 +30,7 @@ from tests.fuzz.words import BEFORE, maker_of
 # The processes that these tests make do nothing that threads of others could get in the way of.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
-INPUTS = int(os.environ.get("PLANNER_TEST_FUZZ") or 120)
+INPUTS = int(os.environ.get("PLANNER_TEST_FUZZ") or 60)
 SEED = int(os.environ.get("PLANNER_TEST_FUZZ_SEED") or 0)
 
 

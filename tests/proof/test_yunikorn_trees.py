@@ -53,7 +53,7 @@ from tests.yunikorn.legality import SMALL
 from tests.yunikorn.random_clusters import random_cluster, random_lowered, random_pods
 
 LAWS: tuple[Laws, ...] = ("design", "code")
-SEEDS = range(400 if TEST_ALL else 7)
+SEEDS = range(400 if TEST_ALL else 4)
 PODS = (0, 100, 200)
 """What is added to a seed for asks of which the pods are known."""
 TERMS = ("workloads", "excess_freed", "queues")

@@ -17,7 +17,7 @@ CLASSICAL = (
     "small-edge",
 )
 FAIR = ("small-fair-flat", "small-fair-hier", "small-flavors", "small-edge")
-EVERY = 1 if TEST_ALL else 18
+EVERY = 1 if TEST_ALL else 27
 """A good sample by default; all lines with PLANNER_TEST_ALL set."""
 
 BOTH = {"small-flavors", "small-edge"}

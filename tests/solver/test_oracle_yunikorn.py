@@ -19,7 +19,7 @@ from tests.yunikorn.building import (
 )
 
 GPU = "gpu"
-STATES = 2000 if TEST_ALL else 36
+STATES = 2000 if TEST_ALL else 18
 CHUNK = 50
 
 

@@ -27,7 +27,7 @@ from tests.solver.ways import solve
 from tests.yunikorn.legality import candidates_of, last_tier_of, opted_out_of, sets_of
 from tests.yunikorn.recorded import Line, lines, step
 
-SAMPLE = 60
+SAMPLE = 120
 """One line in so many is tried by default."""
 
 FEW = 3

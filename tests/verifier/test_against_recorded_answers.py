@@ -1,7 +1,7 @@
 """The verifier accepts exactly what the real scheduler's own primitives accept.
 
 Every subset of the recorded candidates is judged in every recorded attempt. By default every
-twelfth line is taken, and under fair sharing every 24th; PLANNER_TEST_ALL=1 takes them all.
+24th line is taken, and under fair sharing every 48th; PLANNER_TEST_ALL=1 takes them all.
 
 The recorded sets are those after which Kueue's search ends, which does not look at pods: they are
 judged without. That pods are free in the end, as Kueue's cycle asks before it evicts anybody, is
@@ -32,7 +32,7 @@ LARGER = [(name, False) for name in CLASSICAL]
 LARGER += [(name, True) for name in ("fair-flat", "fair-hier", "edge")]
 """Files, and whether their lines under fair sharing are meant, or the others."""
 
-STEP, STEP_FAIR = (1, 1) if TEST_ALL else (12, 24)
+STEP, STEP_FAIR = (1, 1) if TEST_ALL else (24, 48)
 
 
 def settings(name: str, *, fair: bool) -> Iterator[tuple[recorded.Line, State, Setting]]:

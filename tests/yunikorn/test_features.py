@@ -22,7 +22,7 @@ from tests.recorded import put
 from tests.yunikorn.recorded import FEATURES, FULL, Line, named, texts
 
 NAMES = named(FEATURES)
-MANY = math.inf if TEST_ALL or FULL is None else 30
+MANY = math.inf if TEST_ALL or FULL is None else 15
 """So many lines of a file are replayed in ordinary runs."""
 
 
@@ -51,7 +51,7 @@ ASKS = [
 def test_no_plan_is_certain_of_another_outcome_than_the_recorded(name: str) -> None:
     """Nor is any conditional, unless the dump lacks what users have in force."""
     told = {"allocated": "it fits as it is", "replaces": "it takes the place of placeholder"}
-    for line in lines(name, 1 if TEST_ALL else 80):
+    for line in lines(name, 1 if TEST_ALL else 160):
         state, expected = state_of_yunikorn(line), line["expect"]
         plan = planner.solve(state, line["ask"]["allocationKey"], rules="code")
         unknown = set[str]() if state.partitions[0].usage else {"user-limits"}
@@ -99,7 +99,7 @@ def recorded(line: Line) -> set[tuple[object, ...]]:
 def test_no_choice_of_the_core_is_said_for_certain_that_differs(name: str) -> None:
     """Nor is any held back, or said to be left to chance, that the core decides always the same."""
     often = not name.startswith("nondet") and "hang" not in name
-    for line in lines(name, 1 if TEST_ALL else 50 if often else 6):
+    for line in lines(name, 1 if TEST_ALL else 100 if often else 12):
         case, choices = of_core(line), recorded(line)
         own, other = decided(case.decision).choice, case.may_also
         if case.held_back is not None:

@@ -11,9 +11,9 @@ from planner.operations.steer.record import Act, Steered
 from tests.conftest import TEST_ALL
 from tests.operations.steer.world import World, gated, population, settled, workload
 
-QUIET = range(60 if TEST_ALL else 6)
-CHURN = range(200 if TEST_ALL else 4)
-KILLS = range(100 if TEST_ALL else 3)
+QUIET = range(60 if TEST_ALL else 3)
+CHURN = range(200 if TEST_ALL else 2)
+KILLS = range(100 if TEST_ALL else 2)
 
 
 def made(seed: int) -> Random:

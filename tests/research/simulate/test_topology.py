@@ -28,7 +28,7 @@ from tests.research.generated import generated
 from tests.research.simulate.driving import as_dumped, drive, story, world_of
 from tests.told import told
 
-EVERY = 1 if TEST_ALL else 5
+EVERY = 1 if TEST_ALL else 10
 TREE = [*topology(), *flavor()]
 ONE_HOST: Object = {"required": HOST}
 OFF = configuration(featureGates={"TopologyAwareScheduling": False})

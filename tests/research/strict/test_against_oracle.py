@@ -30,7 +30,7 @@ from tests.research.strict.oracle import SHOWN_MOST, strict_sets
 from tests.verifier.cases import case_of
 
 STEP = 1 if TEST_ALL else 24
-SEEDS = 400 if TEST_ALL else 12
+SEEDS = 400 if TEST_ALL else 6
 FAIR = ("small-fair-flat", "small-fair-hier")
 CLASSICAL = ("small-classical-flat", "small-classical-nocohort", "small-classical-hier")
 OTHER = ("small-edge", "small-flavors")
