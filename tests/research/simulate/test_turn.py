@@ -20,7 +20,7 @@ from tests.conftest import TEST_ALL
 from tests.reference.cycles import strict, waits
 from tests.reference.test_turn import names, tree
 
-STATES = 600 if TEST_ALL else 30
+STATES = 600 if TEST_ALL else 60
 
 
 def drawn(seed: int) -> State:
