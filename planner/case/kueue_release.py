@@ -49,8 +49,7 @@ def under_release(state: State, snapshot: Snapshot, preemptor: Preemptor) -> Sna
         for made in sorted(ambiguous_resources(preemptor.workload, snapshot.configuration))
     ]
     notes += _not_modelled(state, snapshot, preemptor)
-    if snapshot.tree.arithmetic.wraps:
-        notes += misread(state, snapshot)
+    notes += misread(state, snapshot)
     return replace(snapshot, notes=(*snapshot.notes, *notes)) if notes else snapshot
 
 
@@ -186,6 +185,8 @@ _FIELDS: Final = ("nominalQuota", "borrowingLimit", "lendingLimit")
 
 def misread(state: State, snapshot: Snapshot) -> Iterator[str]:
     """Say which quotas and limits are more than a release can count, and what it counts instead."""
+    if not snapshot.tree.arithmetic.wraps:
+        return
     units, name = snapshot.tree.arithmetic.quota, snapshot.configuration.release.name
     owners: list[ClusterQueue | Cohort] = [*state.cluster_queues, *state.cohorts]
     for owner in owners:

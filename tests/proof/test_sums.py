@@ -143,7 +143,7 @@ def test_words_of_recorded_states_are_checked(name: str) -> None:
         said = [one for one in plan.certificate.levels if one.says] if plan.certificate else []
         for one in said:
             found += 1
-            assert f": the least possible is {one.bound} (" in one.says
+            assert one.says.endswith(f": the least possible is {one.bound} ({one.title})")
         if said:
             check = planner.check(state, plan, assignment=given)
             assert check.accepted

@@ -400,8 +400,7 @@ class KueueWorld(World):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a plan would say of the state that it begins with, whoever asks."""
-        wraps = self._snapshot.tree.arithmetic.wraps
-        return (*self._snapshot.notes, *(misread(self.state, self._snapshot) if wraps else ()))
+        return (*self._snapshot.notes, *misread(self.state, self._snapshot))
 
     def left_out(self, known: Sequence[Uncovered]) -> tuple[Uncovered, ...]:
         """Return what is left out: where pods are placed, only what second passes do."""

@@ -69,6 +69,37 @@ def once(tool: str, *words: str | Path, **arguments: Any) -> tuple[bool, str, An
     return session(lambda client: said(client, tool, **arguments), *words)
 
 
+def test_every_tool_answers_by_its_schema_and_as_the_command_does() -> None:
+    async def ask(client: "Client") -> dict[str, tuple[bool, str, Any]]:
+        tools = (await client.list_tools()).tools
+        assert {one.name for one in tools} == set(TOOLS)
+        assert all(one.annotations and one.annotations.read_only_hint for one in tools)
+        for one in tools:
+            assert TOOLS[one.name].published in (one.description or "")
+            assert set(CALLS[one.name]) <= set(one.input_schema["properties"])
+        return {one: await said(client, one, **CALLS[one]) for one in CALLS}
+
+    assert set(CALLS) == set(TOOLS)
+    answers = session(ask, QUICKSTART)
+    for tool, (wrong, text, value) in answers.items():
+        assert not wrong, text
+        validator(TOOLS[tool].published).validate(value)
+    _, text, plan = answers["plan"]
+    printed = json.loads(call("solve", QUICKSTART, "--format", "json").stdout)
+    for value in (plan, printed):
+        value["certificate"]["wall_time_s"] = 0
+    assert plan == printed
+    assert all(one["workload"] in text for one in plan["victims"])
+    _, text, lint = answers["lint"]
+    assert lint == json.loads(call("lint", QUICKSTART, "--format", "json").stdout)
+    assert text == call("lint", QUICKSTART, "--format", "table", env={"COLUMNS": "100"}).stdout
+
+
+def test_of_yunikorn_too() -> None:
+    wrong, _, value = once("plan", YUNIKORN)
+    assert (wrong, value["scheduler"]) == (False, "yunikorn")
+
+
 WRONG: list[tuple[str, Mapping[str, Any], str]] = [
     ("plan", {"pending": "a/b"}, "there is no workload a/b"),
     ("plan", {"pendign": PENDING}, "pendign: the arguments: there is no such key"),
@@ -82,50 +113,11 @@ WRONG: list[tuple[str, Mapping[str, Any], str]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def answers() -> list[tuple[bool, str, Any]]:
-    """Give what one server says: to a call of each tool, of YuniKorn, and to what is wrong."""
-
+def test_what_is_wrong_is_said_in_a_result() -> None:
     async def ask(client: "Client") -> list[tuple[bool, str, Any]]:
-        tools = (await client.list_tools()).tools
-        assert {one.name for one in tools} == set(TOOLS)
-        assert all(one.annotations and one.annotations.read_only_hint for one in tools)
-        for one in tools:
-            assert TOOLS[one.name].published in (one.description or "")
-            assert set(CALLS[one.name]) <= set(one.input_schema["properties"])
-        right = [*CALLS.items(), ("plan", {"state": str(YUNIKORN)})]
-        every = [*right, *((tool, arguments) for tool, arguments, _ in WRONG)]
-        return [await said(client, tool, **arguments) for tool, arguments in every]
+        return [await said(client, tool, **arguments) for tool, arguments, _ in WRONG]
 
-    assert set(CALLS) == set(TOOLS)
-    return session(ask, QUICKSTART, YUNIKORN)
-
-
-def test_every_tool_answers_by_its_schema_and_as_the_command_does(
-    answers: list[tuple[bool, str, Any]],
-) -> None:
-    by_tool = dict(zip(CALLS, answers, strict=False))
-    for tool, (wrong, text, value) in by_tool.items():
-        assert not wrong, text
-        validator(TOOLS[tool].published).validate(value)
-    _, text, plan = by_tool["plan"]
-    printed = json.loads(call("solve", QUICKSTART, "--format", "json").stdout)
-    for value in (plan, printed):
-        value["certificate"]["wall_time_s"] = 0
-    assert plan == printed
-    assert all(one["workload"] in text for one in plan["victims"])
-    _, text, lint = by_tool["lint"]
-    assert lint == json.loads(call("lint", QUICKSTART, "--format", "json").stdout)
-    assert text == call("lint", QUICKSTART, "--format", "table", env={"COLUMNS": "100"}).stdout
-
-
-def test_of_yunikorn_too(answers: list[tuple[bool, str, Any]]) -> None:
-    wrong, _, value = answers[len(CALLS)]
-    assert (wrong, value["scheduler"]) == (False, "yunikorn")
-
-
-def test_what_is_wrong_is_said_in_a_result(answers: list[tuple[bool, str, Any]]) -> None:
-    for (*_, expected), (wrong, text, value) in zip(WRONG, answers[-len(WRONG) :], strict=True):
+    for (*_, expected), (wrong, text, value) in zip(WRONG, session(ask, QUICKSTART), strict=True):
         assert (wrong, value) == (True, None)
         assert expected in text
         assert "--" not in text
@@ -146,7 +138,7 @@ def test_only_what_was_named_is_read(tmp_path: Path) -> None:
         names = ("main.json", "one.json", "deep/one.json", "deep", str(allowed / "one.json"))
         bad = ["link.json", "../secret/one.json", str(secret / "one.json"), "beside.json"]
         bad += ["no.json", "", "/etc/passwd", "\x00", "-"]
-        return {one: (await said(client, "lint", state=one))[0] for one in (*names, *bad)}
+        return {one: (await said(client, "plan", state=one))[0] for one in (*names, *bad)}
 
     got = session(ask, main, allowed)
     assert [one for one, wrong in got.items() if not wrong] == [

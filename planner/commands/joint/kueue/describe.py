@@ -79,10 +79,11 @@ def describe(
     gone: list[Admitted] = []
     status: Status = "infeasible"
     pending = tuple(_pending(question, found))
-    why = dict.fromkeys(one.explanation.removeprefix(NOT) for one in pending)
-    explanation = f"no eviction would make room for any of them: {name_some(why, MOST_NAMED)}"
     proved, steps, terms = Proved("unknown", None, ()), [], {}
-    if found is not None:
+    if found is None:
+        why = dict.fromkeys(one.explanation.removeprefix(NOT) for one in pending)
+        explanation = f"no eviction would make room for any of them: {name_some(why, MOST_NAMED)}"
+    else:
         status, explanation = _status(found), _explained(question, found)
         examined = not (found.undecided or found.unexamined)
         claimed = status in {"feasible", "unknown"} and found.best and examined
