@@ -392,10 +392,7 @@ class KueueCoverage(Covering[Plan]):
             return ()
         _, queue = queues
         found = [*_of_its_cycle(self.state, workload, queue), *self._on_queue(queue)]
-        found += _lacking_of(self.state, workload, queue)
-        if self._leaves_it_to_workers(queue):
-            found.append("MultiKueue: victims in the clusters of workers are out of reach here")
-        return tuple(found)
+        return (*found, *_lacking_of(self.state, workload, queue))
 
     def _on_queue(self, queue: ClusterQueue) -> Sequence[str]:
         """Return the remarks on a queue and its tree, for any of its workloads."""

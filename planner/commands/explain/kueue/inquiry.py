@@ -196,7 +196,7 @@ class KueueInquiry(clash.KueueExplainer):
         if ahead is not None:
             text = f"{text}. {way_in_words(case, ahead)}"
         elif reason is not None and reason.text not in text:
-            text = f"{hold_in_words(plan.preemptor, reason)}. {text}"
+            text = f"{hold_in_words(plan.preemptor, reason)}; {text}"
         text += self._going_anyway(standings)
         nodes = on_nodes(case, plan, self.deadline)
         flavors = case.assignment
