@@ -74,17 +74,19 @@ def only_pending(
     waiting: Sequence[str],
     called: Callable[[str], str] = str,
     idle: Callable[[], Collection[str]] = tuple,
+    instead: str = "",
 ) -> str:
     """Return the only pending workload or ask; where there are several, say how each is called.
 
-    Where there is none, say which ``idle`` ones do not wait though they could, and why.
+    Where there is none, say which ``idle`` ones do not wait though they could, and why, and which
+    other commands may be meant, ``instead`` being one of the scheduler's own.
 
     Raises `InputError` if nothing is pending, or several are.
     """
     if len(waiting) == 1:
         return waiting[0]
     if not waiting:
-        hint = "planner lint STATE and planner risk STATE need nothing pending"
+        hint = f"{instead}planner lint STATE and planner risk STATE need nothing pending"
         why = name_some(idle(), _SHOWN) or "there is nothing to plan for"
         raise InputError(state.source, f"nothing is pending: {why}", hint=hint)
     raise InputError(

@@ -156,7 +156,12 @@ def start(state: State, given: Given) -> Planning:
     if given.pending:
         wanted = key_of(state, given.pending, waiting)
     else:
-        wanted = only_pending(state, waiting, idle=lambda: deactivated(state))
+        wanted = only_pending(
+            state,
+            waiting,
+            idle=lambda: deactivated(state),
+            instead="planner whatif STATE --workload FILE plans for the manifest of a job; ",
+        )
     if given.rules is None:
         snapshot = snapshot_for(state, now, extra, wanted)
     else:
