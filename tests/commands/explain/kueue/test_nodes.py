@@ -89,6 +89,20 @@ def test_who_has_room_lacks_nothing() -> None:
     assert "On the nodes" not in answer.answer
 
 
+@pytest.mark.parametrize(("slots", "alone"), [(1, True), (2, False)])
+def test_where_only_pods_are_short_that_is_said(slots: int, *, alone: bool) -> None:
+    """As in kubernetes-sigs/kueue#4439, where a node of 5 cores takes one pod."""
+    full = runs("low", {"cpu": 1}, {"n1": 1})
+    asks = waits(pods("main", 1, {"cpu": 4 * slots}, {"required": HOST}))
+    quota = room({"cpu": 100})
+    answer = explained(topology(HOST), flavor(), node("n1", cpu=8, pods=1), quota, full, asks)
+    words = "what is short is only the number of pods that a node takes"
+    assert answer.nodes is not None
+    assert (words in texts(answer.nodes)[0]) == alone
+    noted = [one for one in answer.notes if "the nodes lack room" in one]
+    assert [words in one for one in noted] == [alone]
+
+
 def ghost() -> list[Object]:
     """Return two flavors of a node each, of which the second is cordoned, its quota being there.
 
