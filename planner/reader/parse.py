@@ -122,7 +122,7 @@ def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> l
     except ParseError as error:
         if error.kind == "input" and (action := _TEMPLATE.search(data)):
             raise _unrendered(data, action.start(), text.where) from None
-        error.hint = error.hint or _between(data)
+        error.hint = _between(data) or error.hint
         raise
     if not is_json and b"kind" not in data and (hint := _between(data)):
         raise ParseError(
