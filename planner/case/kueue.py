@@ -19,6 +19,7 @@ from planner.reference.kueue.cycle.nomination import (
     NotNominated,
     why_held_back,
     why_never_nominated,
+    why_not_carried_out,
 )
 from planner.reference.kueue.decision import Decision, decide
 from planner.rules import Piece, RuleSet
@@ -101,6 +102,12 @@ class Case(Struct, frozen=True, dict=True):
     def never_nominated(self) -> HeldBack | None:
         """Why Kueue does nothing for the preemptor, whoever is before it and whatever is free."""
         found = why_never_nominated(self.state, self.snapshot, self.preemptor.workload)
+        return None if found is None else _held_back(found)
+
+    @property
+    def not_carried_out(self) -> HeldBack | None:
+        """Why Kueue does not do what it decides for the preemptor, whoever is before it."""
+        found = why_not_carried_out(self.snapshot, self.preemptor, self.decision)
         return None if found is None else _held_back(found)
 
 

@@ -34,6 +34,7 @@ from planner.quota.kueue.slices import Slices
 from planner.quota.kueue.snapshot import Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Shares, Usage
 from planner.reference.kueue.assignment import FlavorAssigner, joined
+from planner.reference.kueue.cycle.processing import is_available
 from planner.reference.kueue.decision import outcomes
 from planner.reference.kueue.eligibility import Possibility
 from planner.state.kueue import State
@@ -351,7 +352,30 @@ def _named(snapshot: Snapshot, queue: int) -> str:
 
 
 def explain_infeasible(case: Case, eligible: BoolArray) -> str:
-    """Say what is missing even with all candidates gone, or that the rules protect too many."""
+    """Say what is missing even with all candidates gone, or that the rules protect too many.
+
+    Whoever is evicted or deleted already may be none of them, and goes all the same.
+    """
+    return _obstacle(case, eligible) + _once_gone(case)
+
+
+def _once_gone(case: Case) -> str:
+    problem, snapshot = case.problem, case.snapshot
+    gone = [problem.workloads[at] for at in np.flatnonzero(problem.leaving).tolist()]
+    asked = {snapshot.fr_index[fr]: n for fr, n in zip(problem.frs, problem.request, strict=True)}
+    queue = case.preemptor.queue
+    if (
+        not gone
+        or problem.places is not None
+        or not is_available(snapshot.usage, gone, queue, asked)
+    ):
+        return ""
+    names = name_some([one.key for one in gone], MOST_SHOWN)
+    is_gone, goes = ("is gone", "goes") if len(gone) == 1 else ("are gone", "go")
+    return f"; once {names} {is_gone}, which {goes} anyway, it fits"
+
+
+def _obstacle(case: Case, eligible: BoolArray) -> str:
     problem, count = case.problem, int(eligible.sum())
     places = where_short(case, eligible.nonzero()[0].tolist())
     on_nodes = f"the nodes lack room ({KT_ROOM.id}): {places}" if places else ""

@@ -5,12 +5,12 @@ Source: docs/semantics/kueue-topology.md §2.3, §3, §4.1 and §7.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from planner.case.kueue import Case
 from planner.plan.base import name_some
-from planner.quantity import format_units, plural
+from planner.quantity import UNLIMITED, format_units, plural
 from planner.quota.kueue.request import PODS
 from planner.quota.kueue.topology import FlavorTree, Topologies, Values, is_of
 from planner.reference.kueue.chance import Chance
@@ -19,7 +19,7 @@ from planner.state.kueue import HOST
 
 if TYPE_CHECKING:
     from planner.reference.kueue.topology.ask import Ask
-    from planner.reference.kueue.topology.slots import Wanted
+    from planner.reference.kueue.topology.slots import LeafCounts, Wanted
 
 MOST_NAMED: Final = 3
 """The most domains, or pods, that a sentence names."""
@@ -110,6 +110,21 @@ def out_of_use(topologies: Topologies, tree: FlavorTree, domain: Values = ()) ->
     return said
 
 
+def pods_alone(
+    wanted: Wanted, rows: Sequence[Sequence[int]], has: Callable[[LeafCounts], int]
+) -> str:
+    """Return the words on nodes that have all but room for one pod more; empty if they lack more.
+
+    ``rows`` are what is left on the leaves, ``has`` says how many slices have room by counts.
+    """
+    column = wanted.tree.column_of.get(PODS)
+    if column is None:
+        return ""
+    endless = [[*row[:column], UNLIMITED, *row[column + 1 :]] for row in rows]
+    enough = has(wanted.counts(endless)) >= wanted.slices
+    return "; what is short is only the number of pods that a node takes" if enough else ""
+
+
 def where_short(case: Case, gone: Iterable[int] = (), *, empty: bool = False) -> str:
     """Say which podsets lack room on the nodes of their flavors, and what the best domains have.
 
@@ -150,15 +165,17 @@ def _lacking(wanted: Wanted, rows: Sequence[Sequence[int]], beside: Beside) -> I
         held = wanted.held_in_all(counts)
         if held < wanted.slices:
             others = who_else(beside.matter(wanted, everywhere, held))
+            others += pods_alone(wanted, rows, wanted.held_in_all)
             yield f"{asks}, and the nodes of flavor {tree.flavor} have room for {held}{others}"
         return
     level = wanted.aim.level
     held_in = wanted.held(counts)[level]
     if max(held_in, default=0) >= wanted.slices:
         return
+    others = who_else(beside.matter(wanted, everywhere, sum(held_in)))
+    others += pods_alone(wanted, rows, lambda counts: max(wanted.held(counts)[level], default=0))
     ranked = sorted(range(len(held_in)), key=lambda rank: (-held_in[rank], rank))
     has = [f"{called(tree, tree.values[level][rank])} has {held_in[rank]}" for rank in ranked]
-    others = who_else(beside.matter(wanted, everywhere, sum(held_in)))
     none = f"none of {len(has)} has room: {name_some(has, MOST_NAMED)}" if has else "there is none"
     where = f"one {kind_of(tree.levels[level])} of flavor {tree.flavor}"
     yield f"{asks} in {where}, and {none}{others}"

@@ -89,11 +89,11 @@ def _of_those_who_hold(state: State, tree: Mapping[str, ClusterQueue]) -> Iterat
             gone[name, *place] = [*names, key], held + units
     if leaving:
         alone = len(leaving) == 1
-        they = "it for a victim" if alone else "them for victims"
         yield (
             f"{name_some(leaving, MOST_NAMED)} {'is' if alone else 'are'} being preempted already "
-            f"and {'holds' if alone else 'hold'} quota until the pods are gone: Kueue takes {they} "
-            "first, at no further cost, and issues no eviction anew"
+            f"and {'holds' if alone else 'hold'} quota until the pods are gone: where "
+            f"{'it may be a victim' if alone else 'they may be victims'}, Kueue takes "
+            f"{'it' if alone else 'them'} first, at no further cost, and issues no eviction anew"
         )
     asked_for = set[tuple[str, str]]().union(*quotas.values())
     for (name, flavor, resource), (names, held) in gone.items():
@@ -392,10 +392,7 @@ class KueueCoverage(Covering[Plan]):
             return ()
         _, queue = queues
         found = [*_of_its_cycle(self.state, workload, queue), *self._on_queue(queue)]
-        found += _lacking_of(self.state, workload, queue)
-        if self._leaves_it_to_workers(queue):
-            found.append("MultiKueue: victims in the clusters of workers are out of reach here")
-        return tuple(found)
+        return (*found, *_lacking_of(self.state, workload, queue))
 
     def _on_queue(self, queue: ClusterQueue) -> Sequence[str]:
         """Return the remarks on a queue and its tree, for any of its workloads."""

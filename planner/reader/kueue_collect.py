@@ -17,6 +17,7 @@ from planner.reader.kueue_release import Labelled
 from planner.reader.kueue_rows import quick_row
 from planner.reader.kueue_versions import as_served
 from planner.reader.show import Path, place, plain, shown
+from planner.reader.unknown import misplaced
 from planner.stage import going_on
 from planner.state.base import slim
 from planner.state.kueue import API_GROUP, Node, Pod, Workload
@@ -34,6 +35,8 @@ _NEWEST: Final = {
     name: f"{group}/{kind.versions[-1]}".lstrip("/") for (group, name), kind in KINDS.items()
 }
 """The newest apiVersion of each kind that is read."""
+_SHORTENED: Final = frozenset({"ClusterQueue", "Cohort"})
+"""Kinds of which people show the part that matters, without what stands around it."""
 _KUEUE_NAMES: Final = frozenset(name for group, name in KINDS if group == API_GROUP)
 
 
@@ -132,6 +135,9 @@ class Collection:
         for field in dropped:
             said = f"{kind.name} of {plain(api_version)} has {field}, a field of older versions"
             self.notes[f"{said}: it was left out, as the API server leaves it out"] += 1
+        for field, right in misplaced(kind.model, value) if kind.name in _SHORTENED else ():
+            said = f"{_subject(kind.name, item)} has {field}, which is no field and says nothing"
+            self.notes[f"{said}: {right} is one"] += 1
         try:
             checked = kind.model.model_validate(value)
         except ValidationError as error:

@@ -55,6 +55,16 @@ _MESSAGE: Final = re.compile(
     re.MULTILINE,
 )
 """A line that kubectl writes to standard error."""
+_FENCE: Final = re.compile(rb"^[ \t>]*(?:```|~~~)[^\r\n]*", re.MULTILINE)
+_COMMAND: Final = re.compile(
+    rb"^(?![ \t]*#)(?:[^\r\n\"']{,80}[$#%>][ \t]+)?(?:kubectl|oc|curl)[ \t][^\r\n]*", re.MULTILINE
+)
+_AROUND: Final = (
+    (_MESSAGE, "is a message, {}: leave out 2>&1, which puts messages into a dump"),
+    (_FENCE, "is the fence of a code block, {}: write --- in place of such lines"),
+    (_COMMAND, "is a command, {}: leave it out, only what it prints is read"),
+)
+"""Lines that are no part of any object, and what is said of the first."""
 _FIRST_LINE: Final = re.compile(rb"\s*[^\s{\[#%\-][^\r\n]*")
 _OBJECT: Final = re.compile(rb"^[{\[]", re.MULTILINE)
 _SEPARATOR: Final = re.compile(rb"^---", re.MULTILINE)
@@ -112,7 +122,7 @@ def parse(text: Text, budget: Budget | None = None, *, quick: bool = False) -> l
     except ParseError as error:
         if error.kind == "input" and (action := _TEMPLATE.search(data)):
             raise _unrendered(data, action.start(), text.where) from None
-        error.hint = error.hint or _between(data)
+        error.hint = _between(data) or error.hint
         raise
     if not is_json and b"kind" not in data and (hint := _between(data)):
         raise ParseError(
@@ -206,14 +216,17 @@ def _values(data: bytes, text: Text, budget: Budget) -> tuple[list[object], bool
 
 
 def _between(data: bytes) -> str:
-    """Return the hint about a line that a program wrote between the objects; empty if none did."""
-    found = _MESSAGE.search(data) or (_OBJECT.search(data) and _FIRST_LINE.match(data))
-    if not found:
+    """Return the hint about a line that is no part of the objects around it; empty if none is."""
+    lines = [(found, words) for one, words in _AROUND if (found := one.search(data))]
+    if not lines and _OBJECT.search(data) and (first := _FIRST_LINE.match(data)):
+        lines = [(first, _AROUND[0][1])]
+    if not lines:
         return ""
+    found, words = lines[0]
     line = found[0].strip().decode(errors="replace")
     said = line if len(line) <= _QUOTED else f"{line[: _QUOTED - 1]}…"
     number = data.count(b"\n", 0, found.end()) + 1
-    return f'line {number} is a message, "{said}": leave out 2>&1, which puts messages into a dump'
+    return f"line {number} " + words.format(f'"{said}"')
 
 
 def _yaml(text: str, where: str, budget: Budget) -> list[object]:

@@ -36,6 +36,18 @@ def unknown_fields(items: Iterable[tuple[Kind, Item]]) -> Counter[str]:
     return counts
 
 
+def misplaced(model: type[BaseModel], value: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield fields of a spec that are read only one level below, and the fields that are."""
+    spec, written = _known(model).get("spec"), value.get("spec")
+    if spec is None or not isinstance(written, dict):
+        return
+    known = _known(spec)
+    for key in (one for one in written if one not in known):
+        for parent, below in known.items():
+            if below is not None and "_" not in parent and key in _known(below):
+                yield f"spec.{plain(key)}", f"spec.{parent}.{plain(key)}"
+
+
 def known_part(model: type[BaseModel], value: dict[str, Any]) -> dict[str, Any]:
     """Return an object with only the fields that are read, at any depth; metadata stays whole."""
     known = _known(model)

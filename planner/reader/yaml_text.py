@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -104,15 +104,39 @@ def parse_yaml(
     return documents
 
 
+_HARD_SPACE: Final = "\u00a0"
+
+
 def _not_yaml(error: yaml.YAMLError, text: str, where: str) -> ParseError:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not readable"
     if problem == _TOO_DEEP:
         return ParseError(_at(where, mark), NESTED)
-    lines = text.split("\n", mark.line + 1) if mark else []
-    at_tab = mark and len(lines) > mark.line and lines[mark.line][mark.column :].startswith("\t")
-    hint = "YAML is indented with spaces, not with tabs" if at_tab else ""
+    lines = text.split("\n", mark.line + 1)[: mark.line + 1] if mark else []
+    hint = _slip(lines, mark.column, problem) if mark and len(lines) > mark.line else ""
     return ParseError(_at(where, mark), f"is not YAML: {problem}", hint=hint)
+
+
+def _slip(lines: Sequence[str], column: int, problem: str) -> str:
+    """Return the hint about what people do to YAML that they copy; empty if it is none of that.
+
+    The last of the lines is the one in which the problem was found.
+    """
+    if lines[-1][column:].startswith("\t"):
+        return "YAML is indented with spaces, not with tabs"
+    odd = next((number for number, one in enumerate(lines, 1) if _HARD_SPACE in one), 0)
+    if odd:
+        return f"line {odd} has a space of a web page (U+00A0), which is none to YAML"
+    if not problem.startswith("mapping values"):
+        return ""
+    before = lines[-2] if len(lines) > 1 else lines[-1]
+    if _indent(before) < _indent(lines[-1]) and not before.rstrip().endswith(":"):
+        return "all keys of an object begin in one column: has a line lost its spaces?"
+    return 'a text with ": " in it stands in quotes'
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def _at(where: str, mark: Any) -> str:  # noqa: ANN401 - PyYAML has two kinds of marks

@@ -63,9 +63,12 @@ def _document(answer: CommonExplanation) -> doc.Document:
         Section("Room on the nodes", tuple(own.blocks)),
         noted(answer.notes),
     )
+    asked = QUESTIONS[answer.question]
+    if answer.question == "why-this-plan" and not answer.victims:
+        asked = "Why nobody"
     head = (
         *assumed(answer.coverage, answer.assume),
-        Fact(QUESTIONS[answer.question], Cell(answer.answer, tone="strong"), "answer"),
+        Fact(asked, Cell(answer.answer, tone="strong"), "answer"),
         Fact("Preemptor", name(answer.preemptor_name), "title"),
         Fact("Priority", Cell(str(answer.priority))),
         Fact(called.queue, name(answer.preemptor_queue)),

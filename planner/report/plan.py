@@ -298,7 +298,7 @@ def own_in_words(plan: AnyPlan, greedy: AnyPlan) -> str:
     called, itself = scheduler_of(plan).words, words.scheduler_name(plan)
     if not greedy.victims:
         said = greedy.explanation
-        known = not said or said == plan.explanation
+        known = not said or (plan.explanation and said.endswith(plan.explanation))
         return NO_GREEDY.format(scheduler=itself, verb=called.verb) if known else said
     theirs = plural(len(greedy.victims), called.noun)
     if_ever = "If it came to that, " if greedy.about.never_comes else ""

@@ -123,7 +123,8 @@ def _head(answer: WhatIf) -> Iterator[Fact]:
 
 def _answer(when: str, plan: AnyPlan, only: doc.Medium | None = None) -> Iterator[Fact]:
     yield Fact(when, answer_cell(plan), "verdict", only)
-    yield Fact("", Cell(f"{plan.explanation}\n{_greedy(plan).explanation}"), "answer", only)
+    said = dict.fromkeys((plan.explanation, _greedy(plan).explanation))
+    yield Fact("", Cell("\n".join(said)), "answer", only)
 
 
 def _answers(answer: WhatIf) -> doc.Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -70,19 +70,25 @@ _SHOWN = 10
 
 
 def only_pending(
-    state: AnyState, waiting: Sequence[str], called: Callable[[str], str] = str
+    state: AnyState,
+    waiting: Sequence[str],
+    called: Callable[[str], str] = str,
+    idle: Callable[[], Collection[str]] = tuple,
+    instead: str = "",
 ) -> str:
     """Return the only pending workload or ask; where there are several, say how each is called.
+
+    Where there is none, say which ``idle`` ones do not wait though they could, and why, and which
+    other commands may be meant, ``instead`` being one of the scheduler's own.
 
     Raises `InputError` if nothing is pending, or several are.
     """
     if len(waiting) == 1:
         return waiting[0]
     if not waiting:
-        hint = "planner lint STATE and planner risk STATE need nothing pending"
-        raise InputError(
-            state.source, "nothing is pending: there is nothing to plan for", hint=hint
-        )
+        hint = f"{instead}planner lint STATE and planner risk STATE need nothing pending"
+        why = name_some(idle(), _SHOWN) or "there is nothing to plan for"
+        raise InputError(state.source, f"nothing is pending: {why}", hint=hint)
     raise InputError(
         state.source,
         f"{len(waiting)} are pending",

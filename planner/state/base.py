@@ -29,7 +29,6 @@ from pydantic import (
     ValidatorFunctionWrapHandler,
     WithJsonSchema,
     WrapValidator,
-    field_validator,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
@@ -279,18 +278,23 @@ def parse_time(text: str) -> datetime:
     raise ValueError(message)
 
 
-def _read_time(value: object) -> datetime:
-    if isinstance(value, datetime) and value.tzinfo is not None:
+def _read_time(value: object) -> datetime | None:
+    if value is None or (isinstance(value, datetime) and value.tzinfo is not None):
         return value
     try:
-        return parse_time(value if isinstance(value, str) else "")
+        moment = parse_time(value if isinstance(value, str) else "")
     except ValueError:
         raise PydanticCustomError("timestamp", "should be {expected}", _TIME) from None
+    return None if moment == _ZERO else moment
 
 
+_ZERO: Final = datetime.min.replace(tzinfo=UTC)
 Time = Annotated[
-    datetime, BeforeValidator(_read_time), WithJsonSchema({"type": "string", "format": "date-time"})
+    datetime | None,
+    BeforeValidator(_read_time),
+    WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "null"}]}),
 ]
+"""A time, if there is one: Go's zero time, written out, says no more than a missing one."""
 
 Int32 = Annotated[int, Strict(), Field(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, Strict(), Field(ge=-(2**63), le=2**63 - 1)]
@@ -338,8 +342,8 @@ class Metadata(Schema):
     namespace: str = ""
     uid: str = ""
     resource_version: Annotated[str, BeforeValidator(_text_or_nothing)] = ""
-    creation_timestamp: Time | None = None
-    deletion_timestamp: Time | None = None
+    creation_timestamp: Time = None
+    deletion_timestamp: Time = None
     labels: dict[str, str] = Field(default_factory=dict)
     annotations: dict[str, str] = Field(default_factory=dict)
     owners: Annotated[tuple[Owner, ...], BeforeValidator(_owners_that_count)] = Field(
@@ -364,21 +368,13 @@ class NamedObject(KubernetesObject):
 
 
 class Condition(Schema):
-    """One entry of ``status.conditions``.
-
-    Go's zero time, written out, says no more than a missing one: to Kueue both are the same.
-    """
+    """One entry of ``status.conditions``."""
 
     type: str
     status: str = "Unknown"
     reason: str = ""
     message: str = ""
-    last_transition_time: Time | None = None
-
-    @field_validator("last_transition_time")
-    @classmethod
-    def _unless_zero(cls, moment: datetime | None) -> datetime | None:
-        return None if moment == datetime.min.replace(tzinfo=UTC) else moment
+    last_transition_time: Time = None
 
     @property
     def is_true(self) -> bool:

@@ -327,7 +327,7 @@ class PodSetResources(Schema):
 class RequeueState(Schema):
     """Until when the workload stays out of its queue after an eviction."""
 
-    requeue_at: Time | None = None
+    requeue_at: Time = None
 
 
 class WorkloadStatus(Schema):

@@ -316,8 +316,8 @@ class Event(NamedObject):
     reason: str = ""
     message: str = ""
     about: EventObject = Field(default=EventObject.blank(), alias="involvedObject")
-    last_seen: Time | None = Field(default=None, alias="lastTimestamp")
-    seen: Time | None = Field(default=None, alias="eventTime")
+    last_seen: Time = Field(default=None, alias="lastTimestamp")
+    seen: Time = Field(default=None, alias="eventTime")
 
     @property
     def at(self) -> datetime | None:

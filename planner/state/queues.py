@@ -284,7 +284,7 @@ class AdmissionFairSharingStatus(Schema):
     """What a LocalQueue used in the past, decayed, when it was last sampled."""
 
     consumed: dict[str, QuantityText] = Field(default_factory=dict, alias="consumedResources")
-    last_update: Time | None = None
+    last_update: Time = None
 
 
 class LocalQueueFairSharingStatus(Schema):

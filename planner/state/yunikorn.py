@@ -400,7 +400,7 @@ class Application(KubernetesObject):
     application_state: str = ""
     user: str = ""
     groups: tuple[str, ...] = ()
-    backoff_deadline: Time | None = None
+    backoff_deadline: Time = None
     task_groups: tuple[TaskGroup, ...] = Field(default=(), alias="placeholderData")
     allocations: tuple[Allocation, ...] = ()
     requests: tuple[Ask, ...] = ()

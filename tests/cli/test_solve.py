@@ -306,6 +306,20 @@ def test_a_workload_without_a_queue_and_nothing_pending(tmp_path: Path) -> None:
     told(said)
 
 
+@pytest.mark.parametrize("joint", [(), ("--joint", "--all")])
+def test_where_nothing_is_pending_deactivated_workloads_are_named(
+    tmp_path: Path, joint: tuple[str, ...]
+) -> None:
+    value = cluster()
+    ours = next(one for one in value["items"] if one["metadata"]["name"] == "pending")
+    ours["spec"]["active"] = False
+    evicted = {"type": "Evicted", "status": "True", "reason": "DeactivatedDueToRequeuingLimit"}
+    ours["status"] = {"conditions": [evicted | {"message": "too often"}]}
+    said = refused("solve", write(tmp_path, value), *joint)
+    assert "ns/pending is deactivated (spec.active is false)" in said
+    assert "(DeactivatedDueToRequeuingLimit: too often)" in said
+
+
 def test_size_limit(dump: Path) -> None:
     assert "more than" in refused("solve", dump, "--max-size", "1k")
     assert call("solve", dump, "--max-size", "1Mi").exit_code == 0

@@ -177,6 +177,11 @@ def found(state: State) -> list[tuple[str, str]]:
     return [(one.feature, one.kind) for one in plan.coverage]
 
 
+def test_that_workers_are_other_clusters_is_said_once() -> None:
+    (noted,) = [one for one in planner.solve(multi(*LEVELS), PENDING).notes if "MultiKueue" in one]
+    assert "out of reach" in noted
+
+
 MISSING = [("topology", "unmodelled"), ("queues", "assumed")]
 
 

@@ -12,6 +12,7 @@ from planner.plan.front import Front
 from planner.plan.kueue import JointPlan, Plan
 from planner.state.kueue import State
 from tests.cluster import NOW, PENDING, at, configuration, dump_of, pending, queue, running
+from tests.cluster import state_of as cluster_of
 from tests.kueue_state import read_objects
 from tests.told import told
 
@@ -361,6 +362,25 @@ def test_what_kueue_says_is_held_against_the_state(name: str) -> None:
             *plan.notes,
         ]
     )
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_who_goes_anyway_may_be_all_that_is_waited_for(*, gone: bool) -> None:
+    """E27, as in a review of kubernetes-sigs/kueue#13797.
+
+    Of 12 in all, what is left of the lender's use no longer is over its quota (KQ-07).
+    """
+    going = running("going", "b", 4, evicted=gone)
+    reclaims = queue("a", 7, "c", reclaim="Any", borrow="LowerPriority")
+    asks = pending("a", 12, 100)
+    plan = planner.solve(cluster_of(reclaims, queue("b", 5, "c"), going, asks))
+    assert plan.status == "infeasible"
+    assert ("once ns/going is gone, which goes anyway, it fits" in plan.explanation) == gone
+    assert any("where it may be a victim" in one for one in plan.notes) == gone
+    stays = running("on", "b", 1)
+    more = planner.solve(cluster_of(reclaims, queue("b", 5, "c"), going, stays, asks))
+    assert more.status == "infeasible"
+    assert "anyway" not in more.explanation
 
 
 NOTHING: list[Object] = [

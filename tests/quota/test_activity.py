@@ -9,7 +9,8 @@ import pytest
 
 from planner.quota.kueue.activity import Activity
 from planner.quota.kueue.snapshot import take_snapshot
-from tests.cluster import Object, admission_check, queue, state_of
+from tests.cluster import NOW, Object, admission_check, dump_of, queue, state_of
+from tests.kueue_state import read_objects
 
 MULTI = "kueue.x-k8s.io/multikueue"
 PROVISIONING = "kueue.x-k8s.io/provisioning-request"
@@ -63,6 +64,19 @@ def test_what_is_wrong_with_its_checks(
     parts: list[list[Object]], named: Object, expected: str
 ) -> None:
     assert codes(*parts, **named) == [expected]
+
+
+@pytest.mark.parametrize("dumped", [True, False])
+def test_a_dump_without_flavors_may_lack_the_kind(*, dumped: bool) -> None:
+    """Queues and workloads are what people show of a cluster; of flavors one shows all."""
+    whole = dump_of(queue("a", 4))
+    for one in whole["items"]:
+        if one["kind"] == "ResourceFlavor":
+            one["metadata"]["name"] = "another"
+    whole["items"] = [one for one in whole["items"] if dumped or one["kind"] != "ResourceFlavor"]
+    reason = take_snapshot(read_objects(whole, where="t", now=NOW)).inactive["a"]
+    assert 'its flavor "default" does not exist' in reason
+    assert ("add resourceflavors to the kinds" in reason) != dumped
 
 
 def test_the_reasons_stand_in_kueues_order() -> None:

@@ -283,6 +283,14 @@ BAD: list[tuple[str, bytes | str, str, str, str]] = [
     ("traced.json", f"\n+ kubectl get\n{QUEUE}", "traced.json", "YAML", 'line 2 is a message, "+'),
     ("failed.yaml", "error: You must be logged in", "failed.yaml", "is no dump", '"error: You'),
     ("nothing.yaml", "No resources found.", "nothing.yaml", "did the command", "2>&1"),
+    ("shifted.yaml", "kind: A\n  spec: {}", "line 2 column 7", "YAML", "has a line lost its"),
+    ("colon.yaml", "a: b\nc: d: e", "line 2 column 5", "YAML", 'a text with ": " in it'),
+    ("web.yaml", "a:\u00a0\n\u00a0 b: c\nd: e", "line 2", "YAML", "line 1 has a space of a web"),
+    ("fenced.yaml", "```yaml\nkind: A\n```", "line 1 column 1", "YAML", "line 1 is the fence"),
+    ("fenced.json", f"Here it is\n~~~\n{QUEUE}", "fenced.json", "YAML", "line 2 is the fence of a"),
+    ("asked.yaml", "$ kubectl get cq -o yaml\na: b", "line 2", "YAML", 'line 1 is a command, "$'),
+    ("asked.json", f"kubectl get cq\n{QUEUE}", "asked.json", "YAML", 'a command, "kubectl get cq"'),
+    ("root.yaml", "me@here:~# kubectl get\na: b", "line 2", "YAML", "line 1 is a command"),
     ("comma.json", '{"a": 1,\n "b": 2,}', "line 2 column 9", "trailing comma", "no comma"),
     ("cut.json", '{"kind": "List", "items": [', "column 27", "not JSON", "interrupted"),
     ("cut-string.json", '{"kind": "Li', "column 12", "not JSON", "interrupted"),
@@ -357,6 +365,11 @@ def test_bad_text_ends_in_one_message_with_its_place(
     assert place in error.where
     assert found in error.found
     assert hint in error.hint
+
+
+def test_a_comment_with_a_command_is_no_message(tmp_path: Path) -> None:
+    text = "a: b\n  # kubectl get\n- c"
+    assert not error_of(lambda: read(write(tmp_path, "told.yaml", text), now=NOW)).hint
 
 
 def test_every_key_of_a_json_object_may_stand_twice_the_last_counts(tmp_path: Path) -> None:

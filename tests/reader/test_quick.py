@@ -234,10 +234,11 @@ ODD_TIMES = (
 )
 
 
-@pytest.mark.parametrize("written", ODD_TIMES)
-@pytest.mark.parametrize("escaped", [False, True])
-@pytest.mark.parametrize("place", ["created", "deleted", "condition", "requeued"])
-def test_odd_times_are_told_of_alike(place: str, written: str, *, escaped: bool) -> None:
+PLACES = ("created", "deleted", "condition", "requeued")
+
+
+def dated(place: str, written: str) -> bytes:
+    """Return a dump in whose one workload a time at this place is written so."""
     (one,) = running("r", "a", 2)
     match place:
         case "created":
@@ -248,17 +249,30 @@ def test_odd_times_are_told_of_alike(place: str, written: str, *, escaped: bool)
             one["status"]["conditions"][0]["lastTransitionTime"] = "?"
         case _:
             one["status"]["requeueState"] = {"requeueAt": "?"}
+    return listed(queue("a", 2), one).replace(b'"?"', written.encode())
+
+
+@pytest.mark.parametrize("written", ODD_TIMES)
+@pytest.mark.parametrize("escaped", [False, True])
+@pytest.mark.parametrize("place", PLACES)
+def test_odd_times_are_told_of_alike(place: str, written: str, *, escaped: bool) -> None:
     text = "".join(f"\\u{ord(sign):04x}" for sign in written)
-    data = listed(queue("a", 2), one).replace(
-        b'"?"', f'"{text}"'.encode() if escaped else json.dumps(written).encode()
-    )
-    state = agree(data)
+    state = agree(dated(place, f'"{text}"' if escaped else json.dumps(written)))
     try:
         parse_time(written)
     except ValueError:
         assert state is None
     else:
         assert texts_in(state) == 0
+
+
+@pytest.mark.parametrize("written", ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"])
+@pytest.mark.parametrize("place", PLACES)
+def test_the_zero_time_of_go_is_no_time(place: str, written: str) -> None:
+    """Programs that keep a plain time write it so; Kubernetes' own write null, or leave it out."""
+    state = agree(dated(place, f'"{written}"'))
+    assert state is not None
+    assert state == agree(dated(place, "null"))
 
 
 HOSTILE = (

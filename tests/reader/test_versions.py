@@ -180,6 +180,14 @@ def test_a_field_of_an_older_version_is_left_out_with_a_note(name: str) -> None:
     assert found == expected
 
 
+def test_a_field_that_stands_one_level_too_high_is_named() -> None:
+    """As in kubernetes-sigs/kueue#6929, where queues are shown without what stands around."""
+    odd = cluster_queue(reclaimWithinCohort="Any", unheardOf=1)
+    (note,) = set(state_of(odd).notes) - set(state_of(cluster_queue()).notes)
+    assert "cq has spec.reclaimWithinCohort, which is no field" in note
+    assert note.endswith("spec.preemption.reclaimWithinCohort is one")
+
+
 @pytest.mark.parametrize("empty", ["", None])
 def test_an_empty_field_of_an_older_version_says_nothing(empty: str | None) -> None:
     odd = cluster_queue(cohort=empty, cohortName="a")

@@ -10,6 +10,7 @@ from planner.errors import PlannerError
 from planner.plan import Uncovered
 from planner.plan.base import qualified
 from planner.report.text import cells
+from tests.cluster import pending, queue, state_of
 from tests.conftest import FOR_EVER_S, ROOT, TEST_ALL
 from tests.report.factory import make_greedy, make_plan, make_victim
 from tests.report.rendering import brief
@@ -105,3 +106,10 @@ def test_what_is_not_modelled_is_named_first_and_counted() -> None:
     told(screen)
     assert "CONDITIONALLY OPTIMAL" in screen
     told(screen)
+
+
+def test_why_nobody_looks_at_it_is_said_once() -> None:
+    plan = planner.solve(state_of(queue("a", 4, stop="Hold"), pending("a", 1)))
+    assert plan.greedy is not None
+    assert plan.greedy.explanation.endswith(plan.explanation)
+    assert planner.render(plan, "table", width=200).count("its stopPolicy is Hold") == 1

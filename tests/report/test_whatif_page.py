@@ -1,6 +1,7 @@
 """The page of a what-if: the answers beside each other, and names that break at their signs."""
 
 import planner
+from tests.cluster import pending, queue, state_of
 from tests.conftest import QUICKSTART
 from tests.report.page import Page
 from tests.report.test_html import rows
@@ -31,3 +32,14 @@ def test_a_name_cannot_be_markup() -> None:
     evil = answer.model_copy(update={"edits": ("queue/<b>.x=&",)})
     text = planner.render(evil, "html")
     assert "queue/<wbr>&lt;b&gt;.<wbr>x=<wbr>&amp;" in text
+
+
+def test_what_plan_and_scheduler_both_say_is_said_once() -> None:
+    """Where no flavor does, there is one reason for both."""
+    state = state_of(queue("a", 4), pending("a", 5))
+    answer = planner.whatif(state, ["clusterqueue/a.quota.default/gpu.nominal=6"])
+    assert answer.before is not None
+    assert answer.before.greedy is not None
+    assert answer.before.explanation == answer.before.greedy.explanation
+    text = planner.render(answer, "table", width=500)
+    assert text.count("can never use more than 4") == 1

@@ -12,7 +12,7 @@ from planner.commands.joint.kueue.sequence import OneByOne
 from planner.errors import InputError, LookupFailed, UnsupportedError
 from planner.objective.profile_file import find_profile
 from planner.plan.kueue import JointPlan
-from tests.cluster import Object, fair_sharing
+from tests.cluster import Object, configuration, fair_sharing
 from tests.cluster import queue as cluster_queue
 from tests.cluster import running as holds
 from tests.cluster import state_of as small
@@ -188,6 +188,37 @@ def test_all_are_named_who_are_before_one_that_the_plan_admits_at_once() -> None
     assert len(noted) == 1
     assert FIRST in noted[0]
     assert "ns/third" in noted[0]
+
+
+def test_a_closed_gate_of_one_that_would_preempt_is_named() -> None:
+    """Once first is admitted, second has to evict low, which its gate keeps it from."""
+    gated = waits("second", "a", 2, 10)
+    gated[0]["spec"]["preemptionGates"] = [{"name": "g"}]
+    parts = [cluster_queue("a", 5, within="LowerPriority"), holds("low", "a", 3, 0)]
+    parts += [waits("first", "a", 1, 20), gated]
+    on = configuration(featureGates={"MultiKueueOrchestratedPreemption": True})
+    plan = planner.solve_joint(small(on, *parts))
+    assert steps_of(plan) == [(FIRST, set()), (SECOND, {"ns/low"})]
+    (noted,) = plan.notes
+    assert noted.startswith(f"Kueue evicts nobody for {SECOND}: it has a closed preemption gate")
+    assert not planner.solve_joint(small(*parts)).notes
+
+
+def test_that_pods_are_waited_for_is_said_of_whom_the_plan_admits() -> None:
+    """Who evicts is not kept from it, and those that the plan admits before it will be ready."""
+    waits_for_pods = configuration(waitForPodsReady={"blockAdmission": True})
+    parts = [cluster_queue("a", 4, within="LowerPriority"), holds("low", "a", 2, 0)]
+    parts += [waits("first", "a", 1, 20), waits("second", "a", 2, 10)]
+    starting = holds("starting", "a", 1, 50)
+    state = small(waits_for_pods, *parts, starting)
+    plan = planner.solve_joint(state)
+    assert steps_of(plan) == [(FIRST, set()), (SECOND, {"ns/low"})]
+    (noted,) = [one for one in plan.notes if "waitForPodsReady" in one]
+    assert noted in planner.solve(state, FIRST).notes
+    for one in (*parts[1], *starting):
+        ready = {"type": "PodsReady", "status": "True"}
+        one["status"]["conditions"].append(ready)
+    assert not planner.solve_joint(small(waits_for_pods, *parts, starting)).notes
 
 
 def test_what_the_release_cannot_count_is_said_of_joint_plans_too() -> None:

@@ -106,6 +106,12 @@ Clashing = tuple[Sequence[Law], Callable[[set[str]], Builder], Callable[[Law], L
 """Laws in the order of dropping, the model without some of them, and what each says here."""
 
 
+def led_by(first: str, text: str, plan: AnyPlan) -> str:
+    """Return an answer after a sentence: what a plan says begins with a small letter."""
+    rest = text[:1].upper() + text[1:] if text.startswith(plan.explanation) else text
+    return f"{first}. {rest}"
+
+
 class Explainer(ABC, Generic[PlanningT, PlanT]):
     """One pending workload with its optimal plan, for further searches and for changed states.
 

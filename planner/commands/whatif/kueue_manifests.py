@@ -57,7 +57,7 @@ class ManifestMetadata(Schema):
     name: str = Field(default="", max_length=253)
     generate_name: str = Field(default="", max_length=253)
     namespace: str = ""
-    creation_timestamp: Time | None = None
+    creation_timestamp: Time = None
     labels: dict[str, str] = Field(default_factory=dict)
     annotations: dict[str, str] = Field(default_factory=dict)
 

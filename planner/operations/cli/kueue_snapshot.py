@@ -132,6 +132,6 @@ def dump_by_kubectl(given: OfCluster) -> Dump:
     """Return a dump as the options say; warn of what is missing, and say what there is."""
     dump = dump_of(given, LINE.update)
     warn(dump.notes)
-    parts = [f"{count} {name}" for name, count in dump.counts.items() if count]
+    parts = [f"{name} {count}" for name, count in dump.counts.items() if count]
     say("snapshot", ", ".join(parts) or "no objects")
     return dump

@@ -43,5 +43,5 @@ def dump_over_rest(url: str, timeout_s: float | None, max_bytes: int) -> Dump:
     begin(f"reading {service.url}")
     dump = take_dump(service)
     warn(dump.notes)
-    say("snapshot", ", ".join(f"{count} {name}" for name, count in dump.counts.items()))
+    say("snapshot", ", ".join(f"{name} {count}" for name, count in dump.counts.items()))
     return dump

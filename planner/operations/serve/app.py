@@ -29,6 +29,7 @@ from planner.errors import AT_MOST
 from planner.operations.serve.answering import Bounds, Ended, answer
 from planner.operations.serve.asked import MOST_EDITS, Bounded, Edit, Who, Why
 from planner.plan import AnyPlan
+from planner.reader.source import STDIN
 
 
 class Asked(Bounded):
@@ -249,9 +250,16 @@ class Answering:
             raise HTTPException(503, said, {"Retry-After": "5"})
 
 
+_STDIN: Final = re.compile(rf"(?:\A|(?<= at )){STDIN}: ")
+"""How the place of an error begins."""
+
+
 def _in_words(said: str) -> str:
-    """Return what the command line says of an error, without hints about options of its own."""
-    lines = said.strip().removeprefix("error: ").splitlines()
+    """Return what the command line says of an error, in the words of a request.
+
+    The dump is what was sent, and there are no hints about options of the command line.
+    """
+    lines = _STDIN.sub("the dump: ", said.strip().removeprefix("error: ")).splitlines()
     return "\n".join(one for one in lines if not (one.startswith("  hint: ") and " --" in one))
 
 

@@ -32,6 +32,7 @@ _BY_NAME: Final = {
     ),
 }
 """Hindrances that name flavors or checks, by Kueue's codes."""
+_ADD_FLAVORS: Final = "add resourceflavors to the kinds that kubectl get prints"
 
 
 class Hindrance(NamedTuple):
@@ -151,7 +152,9 @@ def _hindrances(
         yield Hindrance("Stopped", f"its stopPolicy is {cq.spec.stop_policy}")
     trusted = cq.status.is_active
     missing = [] if trusted else [name for name in cq.flavor_names if name not in flavors]
-    yield from _by_name("FlavorNotFound", missing)
+    more = "" if flavors else f", as there is none: {_ADD_FLAVORS}"
+    for hindrance in _by_name("FlavorNotFound", missing):
+        yield hindrance._replace(text=f"{hindrance.text}{more}")
     if cq.check_rules:
         yield from _of_checks(cq, checks, trusted=trusted, one_kind=one_kind)
 

@@ -66,14 +66,25 @@ def find_preemptor(state: State, snapshot: Snapshot, key: str) -> Preemptor:
     """
     workload = snapshot.waiting.get(key) or find_workload(state, key)
     if not workload.is_pending:
-        reason = "is finished" if workload.spec.active else "is deactivated (spec.active is false)"
-        if workload.holds_quota:
-            reason = "already holds quota"
-        evicted = workload.condition("Evicted")
-        if evicted is not None and evicted.is_true:
-            reason += f"; its condition Evicted is True ({evicted.reason}: {evicted.message})"
-        raise InputError(state.source, f"workload {key} is not pending: it {reason}")
+        found = f"workload {key} is not pending: it {_why_not_pending(workload)}"
+        raise InputError(state.source, found)
     return as_preemptor(state, snapshot, workload)
+
+
+def _why_not_pending(workload: Workload) -> str:
+    reason = "is finished" if workload.spec.active else "is deactivated (spec.active is false)"
+    if workload.holds_quota:
+        reason = "already holds quota"
+    evicted = workload.condition("Evicted")
+    if evicted is not None and evicted.is_true:
+        reason += f"; its condition Evicted is True ({evicted.reason}: {evicted.message})"
+    return reason
+
+
+def deactivated(state: State) -> list[str]:
+    """Say of each workload that would wait were it active that it is not, and why."""
+    idle = (one for one in state.workloads.where(state.workloads.gone) if not one.spec.active)
+    return [f"{one.key} {_why_not_pending(one)}" for one in idle if not one.is_true("Finished")]
 
 
 def key_of(state: State, name: str, meant: Sequence[str]) -> str:

@@ -60,8 +60,9 @@ def _blocks(answer: Explanation) -> Iterator[doc.Block]:
         Column("Whoever it is", lambda one: _to_go(one, one.whoever), folds=True, rank=2),
     ]
     for room in nodes.flavors:
-        yield doc.Paragraph(_asked(room))
-        yield table("Room, domain by domain", columns, room.closest, _notes(room))
+        yield doc.Paragraph(_asked(room) + ("" if room.closest else ": there is none"))
+        if room.closest:
+            yield table("Room, domain by domain", columns, room.closest, _notes(room))
     if nodes.together is not None:
         yield doc.Paragraph(nodes.together.text[:1].upper() + nodes.together.text[1:] + ".", "warn")
     elif sum(one.assigned for one in nodes.flavors) > 1:

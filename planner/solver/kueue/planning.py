@@ -9,7 +9,7 @@ from typing import ClassVar, Final, Self
 import numpy as np
 from msgspec.structs import replace
 
-from planner.case.kueue import Case
+from planner.case.kueue import Case, with_topologies
 from planner.case.kueue_plan import (
     explain_infeasible,
     explain_no_flavor,
@@ -283,7 +283,9 @@ class Planning(Planned[Plan], Rules):
         # Not by the mode alone: Kueue can say Fit of a request that does not fit
         # (docs/semantics/kueue.md §4.1, point 6).
         if mode == "Fit" and self.fits_at_once:
-            return "feasible", f"{name} admits it without preemption"
+            unplaced = case.placement is None and with_topologies(case) is not None
+            said = f"{name} admits it without preemption"
+            return "feasible", f"by quota alone {said}" if unplaced else said
         if mode == "Fit":
             return "unknown", f"{name} takes it for fitting, which it does not, and never preempts"
         if mode == "NoFit":

@@ -23,7 +23,7 @@ from planner.quota.kueue.assignment import (
     read_assignment,
 )
 from planner.quota.kueue.placement import snapshot_for
-from planner.quota.kueue.preemptor import find_preemptor, key_of
+from planner.quota.kueue.preemptor import deactivated, find_preemptor, key_of
 from planner.quota.kueue.snapshot import build_snapshot, take_snapshot
 from planner.reference.kueue.chance import Crash
 from planner.reference.kueue.cycle.nomination import are_before
@@ -153,9 +153,15 @@ def start(state: State, given: Given) -> Planning:
         check_flavors(flavors, state)
     extra = flavor_resources(flavors) if flavors else ()
     waiting = list(dict.fromkeys(state.pending))
-    wanted = (
-        key_of(state, given.pending, waiting) if given.pending else only_pending(state, waiting)
-    )
+    if given.pending:
+        wanted = key_of(state, given.pending, waiting)
+    else:
+        wanted = only_pending(
+            state,
+            waiting,
+            idle=lambda: deactivated(state),
+            instead="planner whatif STATE --workload FILE plans for the manifest of a job; ",
+        )
     if given.rules is None:
         snapshot = snapshot_for(state, now, extra, wanted)
     else:

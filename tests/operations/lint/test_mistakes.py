@@ -307,6 +307,16 @@ def test_amounts_that_may_be_meant(resource: str, small: Any, large: Any) -> Non
     assert "KL-27" not in codes(ONE, *parts, *TWO)
 
 
+def test_a_limit_on_borrowing_may_stand_for_any_number() -> None:
+    """As in kubernetes-sigs/kueue#13607, where 10,000 cores may be borrowed beside 10 owned."""
+    lent = queue("b", {"cpu": 200}, "org")
+    limited = queue("a", {"cpu": 10}, "org", borrowing={"cpu": 10_000})
+    assert "KL-27" not in codes(ONE, lent, limited)
+    assert "KL-27" in codes(ONE, lent, limited, queue("c", {"cpu": 10_000}, "org"))
+    bytes_of = queue("a", {"memory": 64}, "org", borrowing={"memory": "64Gi"})
+    assert "KL-27" in codes(ONE, bytes_of)
+
+
 GROUP = """
   resourceGroups:
   - coveredResources: [nvidia.com/gpu]

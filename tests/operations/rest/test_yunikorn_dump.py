@@ -103,7 +103,7 @@ def test_counts_and_plan(tmp_path: Path) -> None:
         result = call("snapshot", "--yunikorn", asked.url, "-o", out)
     dump = dump_of()
     applications, nodes = len(dump["applications"]), len(dump["nodes"][0]["nodesInfo"])
-    counted = f"1 partitions, 1 queues, {applications} applications, {nodes} nodes"
+    counted = f"partitions 1, queues 1, applications {applications}, nodes {nodes}"
     assert result.stderr == f"snapshot: {counted}\n"
     plans = [
         json.loads(call("solve", one, "--pending", PENDING, "--format", "json").stdout)

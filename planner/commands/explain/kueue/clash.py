@@ -181,8 +181,21 @@ def _policies(inquiry: KueueExplainer) -> Iterator[Edit]:
         limit = str(borrow.max_priority_threshold)
         values.append(("borrowWithinCohort.maxPriorityThreshold", limit, "none"))
     path = f"clusterqueue/{queue}.preemption"
-    others = (Edit(f"{path}.{name}", now, other) for name, now, other in values if now != other)
-    return inquiry.working(*others)
+    others = [Edit(f"{path}.{name}", now, other) for name, now, other in values if now != other]
+    return inquiry.working(*others, *_fungibility(inquiry.planning.case))
+
+
+def _fungibility(case: Case) -> Iterator[Edit]:
+    """Yield where Kueue may stop at another of several flavors, or go on from it."""
+    spec = case.snapshot.queues[case.preemptor.queue].spec
+    path, walk = f"clusterqueue/{case.cluster_queue}.flavorFungibility", spec.flavor_fungibility
+    if any(len(group.flavors) > 1 for group in spec.resource_groups):
+        other = {"MayStopSearch": "TryNextFlavor", "TryNextFlavor": "MayStopSearch"}
+        for name, now in (
+            ("whenCanPreempt", walk.when_can_preempt),
+            ("whenCanBorrow", walk.when_can_borrow),
+        ):
+            yield Edit(f"{path}.{name}", now, other[now])
 
 
 def _weights(inquiry: KueueExplainer) -> Iterator[Edit]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from planner.case.kueue_plan import hold_in_words
-from planner.commands.explain.inquiry import Clashing
+from planner.commands.explain.inquiry import Clashing, led_by
 from planner.commands.explain.kueue import clash
 from planner.commands.explain.kueue.nodes import in_short, on_nodes
 from planner.commands.explain.kueue.record import Clash, Explanation, PastEviction, Standing
@@ -196,7 +196,7 @@ class KueueInquiry(clash.KueueExplainer):
         if ahead is not None:
             text = f"{text}. {way_in_words(case, ahead)}"
         elif reason is not None and reason.text not in text:
-            text = f"{hold_in_words(plan.preemptor, reason)}. {text}"
+            text = led_by(hold_in_words(plan.preemptor, reason), text, plan)
         text += self._going_anyway(standings)
         nodes = on_nodes(case, plan, self.deadline)
         flavors = case.assignment

@@ -14,7 +14,15 @@ from operator import itemgetter
 from typing import Final, Literal
 
 from planner.case.kueue import Case, with_topologies
-from planner.case.kueue_room import Beside, called, out_of_use, slot_of, unit_of, who_else
+from planner.case.kueue_room import (
+    Beside,
+    called,
+    out_of_use,
+    pods_alone,
+    slot_of,
+    unit_of,
+    who_else,
+)
 from planner.commands.explain.kueue.picture import nodes_around
 from planner.commands.explain.kueue.record import DomainRoom, FlavorRoom, OnNodes, Opening, Together
 from planner.commands.explain.kueue.smallest import Movable, least_evictions, smallest_set
@@ -279,9 +287,10 @@ class _Rooms:
         holds, empty = room
         lacks = max(0, wanted.slices - holds)
         found: dict[str, Opening] = {}
+        left = self.case.snapshot.topologies.occupancy.left[wanted.tree.flavor]
+        rows = left[leaves.start : leaves.stop]
         if lacks and empty >= wanted.slices:
-            left = self.case.snapshot.topologies.occupancy.left[wanted.tree.flavor]
-            rows, running = left[leaves.start : leaves.stop], self._running(wanted.tree, leaves)
+            running = self._running(wanted.tree, leaves)
             opening = smallest_set(self.problem, wanted, rows, running, self.deadline)
             found["whoever"] = opening
             if opening.victims is None or not self._candidates.keys() >= {*opening.victims}:
@@ -300,6 +309,7 @@ class _Rooms:
             **found,
         )
         idle = out_of_use(self.case.snapshot.topologies, wanted.tree, values) if lacks else ""
+        idle += pods_alone(wanted, rows, wanted.held_in_all) if lacks else ""
         text = f"{_in_words(wanted, domain, self._leaving)}{idle}"
         return domain.model_copy(update={"text": text})
 

@@ -9,7 +9,14 @@ from math import gcd
 from typing import Any
 
 from planner.case.yunikorn_words import ahead
-from planner.commands.explain.inquiry import HIGHEST_PRIORITY, Bounds, Clashing, Edit, Explainer
+from planner.commands.explain.inquiry import (
+    HIGHEST_PRIORITY,
+    Bounds,
+    Clashing,
+    Edit,
+    Explainer,
+    led_by,
+)
 from planner.commands.explain.record import LawInWords
 from planner.commands.explain.yunikorn import clash
 from planner.commands.explain.yunikorn.record import (
@@ -268,7 +275,7 @@ class YuniKornInquiry(YuniKornExplainer):
         ):  # the core's own answer is no plan for an ask
             text = f"{text}. {'; '.join((self.greedy.explanation, *self.greedy.outside_rules))}"
         if plan.held_back or plan.may_also:
-            text = ". ".join((*ahead(self.planning.case), text))
+            text = led_by(". ".join(ahead(self.planning.case)), text, plan)
         keys = [*plan.keys, *(one.allocation for one in standings)]
         if other := found.get("alternative"):
             keys += other.victims

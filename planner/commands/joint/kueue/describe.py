@@ -220,23 +220,26 @@ def _pending(question: Question, found: Joint | None) -> Iterable[JointPending]:
 
 
 def _passed_over(question: Question, steps: Sequence[Served]) -> Iterator[str]:
-    """Say whom Kueue does not serve, although the plan does, and serves it at once.
+    """Say whom Kueue does not serve, although the plan does.
 
     That is whom it does not even look at; of inactive ClusterQueues the snapshot says it. Or
-    others are before it and take or reserve the room, of whom the plan leaves some out.
+    others are before one that is served at once and take or reserve the room, of whom the plan
+    leaves some out. Or Kueue does not act on what it decides, now or in the step.
     """
-    admitted = {step.plan.preemptor for step in steps}
-    at_once = {step.plan.preemptor for step in steps if not step.plan.victims}
+    served = {step.plan.preemptor: step for step in steps}
+    at_once = {key for key, step in served.items() if not step.plan.victims}
     behind = at_once.difference(question.greedy.holding)
     for preemptor in question.preemptors:
-        case = Case(question.state, question.snapshot, preemptor)
+        key, case = preemptor.key, Case(question.state, question.snapshot, preemptor)
         held = case.never_nominated
-        if held is None and preemptor.key in behind and case.assignment.mode == "Fit":
-            held = case.held_back
+        if held is None and key in served and case.assignment.mode == "Fit":
+            held = case.held_back if key in behind else case.not_carried_out
+        if held is None and key in served:
+            held = served[key].case.not_carried_out
         # Of several that are before it in a cycle, the record names the first.
-        known = held and held.why == "notHead" and held.head in admitted
+        known = held and held.why in {"notHead", "waitsForPodsReady"} and held.head in served
         if held and held.why != "clusterQueueInactive" and not known:
-            yield hold_in_words(preemptor.key, held)
+            yield hold_in_words(key, held)
 
 
 def _step(served: Served, table: TermTable, place: Mapping[str, int]) -> JointStep:

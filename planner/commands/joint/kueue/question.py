@@ -35,7 +35,7 @@ from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import Problem
 from planner.quota.kueue.assignment import Mode
 from planner.quota.kueue.holders import Admitted, Holders
-from planner.quota.kueue.preemptor import find_preemptor, key_of
+from planner.quota.kueue.preemptor import deactivated, find_preemptor, key_of
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Usage
 from planner.state.kueue import State
@@ -285,6 +285,7 @@ def ask(
             skipped.append(JointSkipped(workload=key, explanation=str(error)))
             why = why or error.found
     if not waiting:
+        why = why or ", ".join(deactivated(state)[:10])
         raise InputError(state.source, "nothing is pending that could be planned for", hint=why)
 
     def precedence(one: _Waiting) -> tuple[int, datetime, str, str]:

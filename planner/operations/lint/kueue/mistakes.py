@@ -213,7 +213,9 @@ def different_units(facts: Facts) -> Iterator[Finding]:
             for fr, quota in tree.nodes[at].quotas.items():
                 flavor, resource = tree.frs[fr]
                 for field, units in zip(_FIELDS, quota, strict=True):
-                    if units and units < UNLIMITED:
+                    # Of cores that may be borrowed many write thousands, and mean any number.
+                    boundless = is_milli(resource) and field == "borrowingLimit"
+                    if units and units < UNLIMITED and not boundless:
                         one = _Amount(units, field, flavor, tree.nodes[at])
                         by_resource.setdefault(resource, {}).setdefault(units, one)
         for resource, amounts in by_resource.items():

@@ -109,7 +109,7 @@ def why_held_back(
     found = why_not_nominated(state, snapshot, preemptor.workload)
     if found is not None and found.why != "notHead":
         return found
-    found = found or _why_not_carried_out(snapshot, preemptor, decision)
+    found = found or why_not_carried_out(snapshot, preemptor, decision)
     acts = decision.search.targets or decision.assignment.mode == "Fit"
     if not acts or (found is not None and found.why != "notHead"):
         return found
@@ -117,7 +117,7 @@ def why_held_back(
     return found if turn is None else _why_behind(snapshot, decision, turn, found)
 
 
-def _why_not_carried_out(
+def why_not_carried_out(
     snapshot: Snapshot, preemptor: Preemptor, decision: Decision
 ) -> NotNominated | None:
     """Say what keeps Kueue from acting on a decision for a head, whoever is before it."""

@@ -89,6 +89,66 @@ def test_who_has_room_lacks_nothing() -> None:
     assert "On the nodes" not in answer.answer
 
 
+@pytest.mark.parametrize(("slots", "alone"), [(1, True), (2, False)])
+def test_where_only_pods_are_short_that_is_said(slots: int, *, alone: bool) -> None:
+    """As in kubernetes-sigs/kueue#4439, where a node of 5 cores takes one pod."""
+    full = runs("low", {"cpu": 1}, {"n1": 1})
+    asks = waits(pods("main", 1, {"cpu": 4 * slots}, {"required": HOST}))
+    quota = room({"cpu": 100})
+    answer = explained(topology(HOST), flavor(), node("n1", cpu=8, pods=1), quota, full, asks)
+    words = "what is short is only the number of pods that a node takes"
+    assert answer.nodes is not None
+    assert (words in texts(answer.nodes)[0]) == alone
+    noted = [one for one in answer.notes if "the nodes lack room" in one]
+    assert [words in one for one in noted] == [alone]
+
+
+def ghost() -> list[Object]:
+    """Return two flavors of a node each, of which the second is cordoned, its quota being there.
+
+    As in kubernetes-sigs/kueue#10824: the walk goes on from the first, in which somebody would have
+    to go, and stops at the second, which has quota for one more and no room.
+    """
+    found, local = room(1)
+    quota = [{"name": "gpu", "nominalQuota": 1}]
+    flavors = [{"name": name, "resources": quota} for name in ("first", "second")]
+    found["spec"]["resourceGroups"] = [{"coveredResources": ["gpu"], "flavors": flavors}]
+    found["spec"]["flavorFungibility"] = {"whenCanPreempt": "TryNextFlavor"}
+    return [
+        *topology(),
+        *flavor("first", nodeLabels={RACK: "r1"}),
+        *flavor("second", nodeLabels={RACK: "r2"}),
+        *node("n1", "r1", gpu=1),
+        *node("n2", "r2", gpu=1, unschedulable=True),
+        found,
+        local,
+        *runs("low", {"gpu": 1}, {"n1": 1}, flavor_name="first"),
+        *waits(pods("main", 1, {"gpu": 1}, {"required": HOST})),
+    ]
+
+
+def test_where_another_flavor_has_room_the_walk_over_flavors_is_a_change_that_helps() -> None:
+    answer = explained(ghost())
+    assert (answer.question, answer.status) == ("why-nothing", "infeasible")
+    assert answer.clash is not None
+    first = answer.clash.changes[0]
+    assert first.path == "clusterqueue/q.flavorFungibility.whenCanPreempt"
+    assert (first.after, first.victims) == ("MayStopSearch", ("ns/low",))
+    assert answer.nodes is not None
+    assert [one.closest for one in answer.nodes.flavors if one.assigned] == [()]
+    screen = render(answer, "table", width=200, color=False)
+    assert "in flavor second: there is none" in screen
+    assert screen.count("Domain ") == len(answer.nodes.flavors) - 1
+
+
+def test_what_the_nodes_refuse_is_admitted_by_quota_alone() -> None:
+    plan = planner.solve(state_of(ghost()), PENDING, flavors="optimal")
+    assert plan.status == "conditional"
+    assert plan.greedy is not None
+    assert plan.greedy.explanation.startswith("by quota alone")
+    assert any("Kueue itself has no room for" in one for one in plan.notes)
+
+
 def test_what_no_eviction_gives() -> None:
     """A third rack would be needed: even empty, each has room for four."""
     nodes = nodes_of(TWO_RACKS, room(), waits(pods("main", 5, FOUR, ONE_RACK)))

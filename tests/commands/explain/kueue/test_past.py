@@ -315,6 +315,14 @@ def test_it_is_in_every_format(tmp_path: Path) -> None:
     told(table)
 
 
+def test_who_fits_and_is_not_looked_at_hears_both_in_sentences() -> None:
+    gated = pending("a", 1)
+    gated[0]["metadata"]["annotations"] = {"kueue.x-k8s.io/admission-gated-by": "x"}
+    found = planner.explain(state_of(queue("a", 4), gated))
+    assert ". It fits as it is: no eviction needed" in found.answer
+    assert planner.render(found, "table").split()[:2] == ["Why", "nobody"]
+
+
 def test_what_is_not_modelled_is_no_condition_of_what_happened(tmp_path: Path) -> None:
     """A conditional answer about the plan stands behind what Kueue wrote down."""
     (own, local), *others = both_go()
