@@ -28,11 +28,11 @@ from planner.verifier.kueue.classical import (
     judge_fit,
     judge_holdings,
     judge_nominal,
-    judge_permitted,
+    permission_faults,
 )
 from planner.verifier.kueue.plan import verify_by
 from planner.verifier.kueue.setting import Setting, Variant, say_amount, say_node
-from planner.verifier.wording import judge, judge_order, say_some
+from planner.verifier.wording import judge, judge_order, say_count, say_some
 
 
 class Kep83Setting(Setting, frozen=True, dict=True):
@@ -231,8 +231,8 @@ def within_cluster_queue(case: Kep83Case) -> Verdict:
     Source: ClusterQueue API changes; Preemption, step 2.2.
     """
     policy = f"withinClusterQueue: {case.setting.queue_policy}"
-    law, right = laws.K83_WITHIN_CLUSTER_QUEUE, case.setting.reason
-    return judge_permitted(case, law, case.own, policy, right)
+    faults = permission_faults(case, case.own, policy, case.setting.reason)
+    return judge(laws.K83_WITHIN_CLUSTER_QUEUE, faults, f"{say_count(len(case.own))}, {policy}")
 
 
 @CHECKS.of(laws.K83_WITHIN_COHORT)
@@ -243,8 +243,8 @@ def within_cohort(case: Kep83Case) -> Verdict:
     ReclaimFromAny: any; Never: none. Source: ClusterQueue API changes; Preemption, step 2.1.
     """
     policy = f"withinCohort: {case.setting.cohort_policy}"
-    law, right = laws.K83_WITHIN_COHORT, case.setting.reason
-    return judge_permitted(case, law, case.others, policy, right)
+    faults = permission_faults(case, case.others, policy, case.setting.reason)
+    return judge(laws.K83_WITHIN_COHORT, faults, f"{say_count(len(case.others))}, {policy}")
 
 
 @CHECKS.of(laws.K83_BORROWS)

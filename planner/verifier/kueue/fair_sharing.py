@@ -59,11 +59,11 @@ from planner.verifier.kueue.classical import (
     judge_fit,
     judge_holdings,
     judge_own_queue,
-    judge_permitted,
+    permission_faults,
     say_reason,
 )
 from planner.verifier.kueue.setting import Setting, say_node, say_shares
-from planner.verifier.wording import judge, judge_order, say_some
+from planner.verifier.wording import judge, judge_order, say_count, say_some
 
 OWN_QUEUE: Final = "InClusterQueue"
 WITHIN_NOMINAL: Final = "InCohortReclamation"
@@ -341,8 +341,10 @@ def reclaim_within_cohort(case: FairCase) -> Verdict:
     """
     policy = f"reclaimWithinCohort: {case.setting.policy.reclaim_within_cohort}"
     # FS-07 judges their reasons.
-    whose = " of other queues"
-    return judge_permitted(case, laws.FS_RECLAIM, case.others, policy, lambda _: None, whose)
+    faults = permission_faults(case, case.others, policy, lambda _: None)
+    return judge(
+        laws.FS_RECLAIM, faults, f"{say_count(len(case.others))} of other queues, {policy}"
+    )
 
 
 @CHECKS.of(laws.FS_BORROWS_CONTESTED)
