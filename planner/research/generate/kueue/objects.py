@@ -253,14 +253,10 @@ def _queues(layout: Layout) -> Iterator[dump.Object]:
         above = ""
         if knobs.depth:
             above = cohort_name(layout.tree(queue), knobs.depth - 1, layout.leaf[queue])
-        yield dump.cluster_queue(
-            names.team(queue),
-            above,
-            _quotas(layout, quotas),
-            policies,
-            weight=layout.weights[queue],
-            created=names.FOUNDED,
+        made = dump.cluster_queue(
+            names.team(queue), above, _quotas(layout, quotas), policies, created=names.FOUNDED
         )
+        yield dump.weighted(made, layout.weights[queue])
 
 
 def _quotas(layout: Layout, quotas: Mapping[Place, dump.Quota]) -> dump.Quotas:
