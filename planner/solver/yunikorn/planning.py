@@ -29,7 +29,7 @@ from planner.plan.yunikorn import RuleSet, YuniKornPlan
 from planner.problem.array import IntArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.proof.claims import Claims
-from planner.proof.yunikorn import yunikorn_rules
+from planner.proof.yunikorn import Setting, yunikorn_rules
 from planner.quantity import plural
 from planner.quota.classes import Classes
 from planner.quota.yunikorn.lowered import LOWERED
@@ -200,9 +200,10 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         self, profile: Profile, caps: Sequence[tuple[Measure, int]], *, spare: Spared
     ) -> Claims:
         """Return what a plan under a profile claims, as questions for proof trees."""
-        case, order = self.case, self.problem.order.tolist()
-        rules_for = yunikorn_rules(case.cluster, case.asking, self.rules, order, spare)
-        return Claims(self.table, rules_for, caps, profile.wishes)
+        setting = Setting(
+            self.case.cluster, self.case.asking, self.rules, self.problem.order, spare
+        )
+        return Claims(self.table, yunikorn_rules(setting), caps, profile.wishes)
 
     def _check_claims(self, plan: YuniKornPlan, terms: Mapping[str, int]) -> Sequence[Verdict]:
         case = match_yunikorn(self.state, plan, self.case.cluster)
