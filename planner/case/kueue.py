@@ -20,7 +20,7 @@ from planner.reference.kueue.cycle.nomination import (
     why_held_back,
     why_never_nominated,
 )
-from planner.reference.kueue.decision import Decision, decide
+from planner.reference.kueue.decision import Decision, decide_under
 from planner.rules import Piece, RuleSet
 from planner.scheduler import Placement
 from planner.state.kueue import State
@@ -109,7 +109,7 @@ def _held_back(found: NotNominated) -> HeldBack:
 
 
 DECISION: Final = Piece[Callable[[Case], Decision]](
-    "decision", lambda case: decide(case.snapshot, case.preemptor, case.fixed)
+    "decision", lambda case: decide_under(case.snapshot, case.preemptor, case.fixed)
 )
 """Replays the scheduler under a rule set."""
 PROBLEM: Final = Piece[Callable[[Case], Problem]](

@@ -38,7 +38,7 @@ from planner.reference.kueue.context import Assigned, Target
 from planner.reference.kueue.cycle.nomination import why_not_nominated
 from planner.reference.kueue.cycle.processing import Decider, Entry, Outcome
 from planner.reference.kueue.cycle.run import run_cycle
-from planner.reference.kueue.decision import TRIES, Decision, decide
+from planner.reference.kueue.decision import TRIES, Decision, decide, decide_under
 from planner.state import AUTO, RequestsFrom, parse_time
 from planner.state.kueue import ClusterQueue, State, Workload
 from planner.state.kueue_release import MAIN, NEWEST, find_release
@@ -334,7 +334,7 @@ def _answer_to(
                 found["inadmissible"] = "the ClusterQueue is not in the snapshot"
             return found
         known = read_assignment(fixed, preemptor, f"{line['id']}: assignment")
-        return _decision(decide(snapshot, preemptor, known), snapshot)
+        return _decision(decide_under(snapshot, preemptor, known), snapshot)
 
     return answer
 
