@@ -160,8 +160,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
     def asked(self, bounds: Bounds, apart: Collection[int] = ()) -> Search:
         """Prepare a search within bounds; the positions ``apart`` have classes of their own."""
         profile = self.profile if bounds.capped else replace(self.profile, caps=())
-        more = {"last_resort": True} if bounds.last_resort else {}
-        return self.prepare(self.planning, profile, self.deadline, self.greedy, apart, **more)
+        return self.prepare(self.planning, profile, self.deadline, self.greedy, apart)
 
     @abstractmethod
     def plan_of(self, victims: Sequence[int], *, proved: bool) -> PlanT:

@@ -25,6 +25,7 @@ from planner.laws import RULE_SETS, law_behind
 from planner.laws import kueue as laws
 from planner.models.kueue.laws import exclusions
 from planner.objective.profiles import Profile
+from planner.plan import Conclusion
 from planner.plan.base import name_some
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import parse_assignment, without_modes
@@ -240,13 +241,10 @@ class KueueInquiry(clash.KueueExplainer):
     def plan_of(self, victims: Sequence[int], *, proved: bool) -> Plan:
         """Return victims as a plan that the verifier accepted."""
         planning, positions = self.planning, self.planning.in_candidate_order(victims)
-        plan = planning.plan(
-            "optimum",
+        found = Conclusion[Plan](
             "optimal" if proved else "feasible",
-            "",
             objective=self.profile.name,
-            victims=planning.describe_in_order(positions),
-            borrowing=planning.attempt_of(positions),
             terms=planning.table.evaluate(positions),
         )
-        return planning.accepted(plan)
+        described, attempt = planning.describe_in_order(positions), planning.attempt_of(positions)
+        return planning.accepted(planning.plan(found, described, borrowing=attempt))
