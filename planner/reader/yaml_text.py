@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import yaml
 
@@ -115,7 +115,14 @@ def _not_yaml(error: yaml.YAMLError, text: str, where: str) -> ParseError:
     return ParseError(_at(where, mark), f"is not YAML: {problem}", hint=hint)
 
 
-def _at(where: str, mark: Any) -> str:  # noqa: ANN401 - PyYAML has two kinds of marks
+class _Mark(Protocol):
+    """A place in a text, of either kind that PyYAML has; both count from 0."""
+
+    line: int
+    column: int
+
+
+def _at(where: str, mark: _Mark | None) -> str:
     if mark is None:
         return where
     return f"{where}: line {mark.line + 1} column {mark.column + 1}"
