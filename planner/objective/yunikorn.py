@@ -15,7 +15,7 @@ from planner.objective.sums import Losses, as_costs, places, ranks, separable_te
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
-from planner.quota.yunikorn.resource import fits
+from planner.quota.yunikorn.resource import fits_in
 from planner.state.clock import SECOND
 from planner.state.yunikorn import YuniKornState, by_path
 from planner.term import unit_weight
@@ -41,7 +41,7 @@ def chosen_node(problem: YuniKornProblem, victims: Sequence[int]) -> int | None:
         freed, available = problem.holding[list(victims)].sum(axis=0), problem.available[own]
         more = dict(zip(problem.types, freed.tolist(), strict=True))
         then, lacking = {t: available.get(t, 0) + n for t, n in more.items()}, problem.lacking[own]
-        if fits(then, problem.ask.resource) and all(more[t] >= n for t, n in lacking.items()):
+        if fits_in(then, problem.ask.resource) and all(more[t] >= n for t, n in lacking.items()):
             return own
     # Any roomy node permits the same victims; always the first, for one value of what is freed.
     return problem.roomy[0]

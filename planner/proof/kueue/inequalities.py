@@ -17,7 +17,7 @@ from planner.proof.box import Box, Numbers, Row, exact, sum_of_products
 from planner.proof.kueue.frame import Frame
 from planner.quantity import MAX_INT64, UNLIMITED
 from planner.quota.classes import IntArray
-from planner.quota.kueue.amount import add, subtract
+from planner.quota.kueue.amount import saturating_add, subtract
 from planner.verifier.kueue.fair_sharing import INITIAL_SHARE, FairSetting
 
 _NOBODY: Final = np.zeros(0, dtype=np.int64)
@@ -54,7 +54,7 @@ def fit_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
                 # What the node keeps and does not use serves the request there, and only the rest
                 # goes up.
                 need -= max(0, kept - used)
-                cap = UNLIMITED if limit is None else add(subtract(quota, kept), limit)
+                cap = UNLIMITED if limit is None else saturating_add(subtract(quota, kept), limit)
                 missing = need + max(0, used - kept) - cap
             # Where nothing is missing every set satisfies the row: it would say nothing.
             if UNLIMITED not in {cap, quota} and missing > 0:

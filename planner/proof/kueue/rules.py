@@ -27,7 +27,7 @@ from planner.proof.kueue.inequalities import (
 )
 from planner.quantity import format_units
 from planner.quota.classes import IntArray, group
-from planner.quota.kueue.amount import add
+from planner.quota.kueue.amount import saturating_add
 from planner.quota.kueue.holders import Holders
 from planner.verifier.kueue.case import remove_all, usage_with
 from planner.verifier.kueue.fair_sharing import FairSetting
@@ -112,7 +112,7 @@ def _refused_set(frame: Frame, box: Box) -> str:
     over = (  # KQ-02
         f"{frame.tree.frs[fr]} would be above the nominal quota"
         for fr, asked in sorted(frame.setting.kept_nominal.items())
-        if add(used[fr], asked) > frame.tree.nominal(queue, fr)
+        if saturating_add(used[fr], asked) > frame.tree.nominal(queue, fr)
     )
     restricted = bool(frame.restricted[box.least > 0].any())
     reasons = {

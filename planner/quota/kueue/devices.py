@@ -19,7 +19,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from planner.quantity import MAX_INT64, NANO, to_units
-from planner.quota.kueue.amount import add, multiply
+from planner.quota.kueue.amount import multiply, saturating_add
 from planner.quota.kueue.request import (
     Charge,
     Defaults,
@@ -387,7 +387,7 @@ def _devices_per_class(
         exactly = request.exactly
         if exactly is not None and not exactly.admin_access and exactly.device_class_name:
             name = exactly.device_class_name
-            counts[name] = add(counts.get(name, 0), exactly.count)
+            counts[name] = saturating_add(counts.get(name, 0), exactly.count)
     return counts
 
 

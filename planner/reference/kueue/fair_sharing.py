@@ -164,7 +164,7 @@ class _Passes:
         """Test the fit with the preemptor's own usage out of the tree."""
         context = self.context
         context.usage.remove(context.queue, context.request)
-        fits = context.fits(borrowing=True)
+        fits = context.workload_fits(borrowing=True)
         context.usage.add(context.queue, context.request)
         return fits
 

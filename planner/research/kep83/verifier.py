@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 
 from planner.laws import Register
 from planner.plan import Verdict, Verification
-from planner.quota.kueue.amount import add
+from planner.quota.kueue.amount import saturating_add
 from planner.quota.kueue.holders import NOBODY, Admitted, Holders
 from planner.research.kep83 import laws
 from planner.research.kep83.options import (
@@ -127,7 +127,9 @@ def remove_kep83(setting: Kep83Setting, victims: Sequence[Admitted]) -> Removal:
         left, last = after.amount[queue], None
         for victim in group:
             # Put back alone: a victim with which the queue is at its min or above can be last.
-            back = {fr: add(left[fr], victim.usage.get(fr, 0)) for fr in setting.contested}
+            back = {
+                fr: saturating_add(left[fr], victim.usage.get(fr, 0)) for fr in setting.contested
+            }
             if not _is_below(setting, queue, back):
                 last = victim
                 break

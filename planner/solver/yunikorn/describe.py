@@ -20,7 +20,7 @@ from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quantity import plural
 from planner.quota.yunikorn.queue import Queue
-from planner.quota.yunikorn.resource import Resource, fits, minus, minus_known, plus
+from planner.quota.yunikorn.resource import Resource, fits_in, minus, minus_known, plus
 from planner.state.clock import from_nanoseconds
 from planner.state.yunikorn import format_yunikorn_quantity
 
@@ -101,7 +101,7 @@ def _room(
         return ()
     after, ask = dict(room.available), planning.case.asking.ask
     # Where the core is short itself, what pods request is short for the same reason mostly.
-    is_short = not fits(room.available, ask.resource)
+    is_short = not fits_in(room.available, ask.resource)
     lacks = {
         one.what: one.missing
         for one in planning.case.cluster.lacks(room.node_id, ask)

@@ -13,7 +13,7 @@ from typing import Final
 from planner.laws import Law, Register
 from planner.laws import kueue as laws
 from planner.plan import Verdict
-from planner.quota.kueue.amount import add
+from planner.quota.kueue.amount import saturating_add
 from planner.quota.kueue.holders import Admitted
 from planner.verifier.kueue.case import Case, rules_fault
 from planner.verifier.kueue.setting import Variant, say_amount, say_node
@@ -65,7 +65,7 @@ def judge_nominal(case: Case, law: Law, request: Mapping[int, int], quota: str) 
     findings = []
     for fr, asked in sorted(request.items()):
         nominal = snapshot.tree.nominal(queue, fr)
-        total = add(usage.amount[queue][fr], asked)
+        total = saturating_add(usage.amount[queue][fr], asked)
         if total > nominal:
             findings.append(
                 f"{say_node(snapshot, queue)} would use {say_amount(snapshot, fr, total)}, its "
