@@ -119,7 +119,7 @@ def _solved(
     inquiry: AnyInquiry, position: int, condition: Condition, bounds: Bounds
 ) -> tuple[Sequence[int] | None, Outcome]:
     """Return the best victims, as positions, with one candidate spared or taken."""
-    search = inquiry.asked(bounds, [position])
+    search = inquiry.search_within(bounds, [position])
     k = next((k for k, each in enumerate(search.classes.members) if position in each), None)
     taken = search.incumbent is not None and k is not None and bool(search.incumbent[k])
     if condition == "sparing":

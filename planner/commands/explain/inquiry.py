@@ -157,7 +157,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         """The bounds of alternatives, strictest first; the next where no plan keeps to them."""
         return [Bounds(), Bounds(capped=False)] if self.profile.caps else [Bounds()]
 
-    def asked(self, bounds: Bounds, apart: Collection[int] = ()) -> Search:
+    def search_within(self, bounds: Bounds, apart: Collection[int] = ()) -> Search:
         """Prepare a search within bounds; the positions ``apart`` have classes of their own."""
         profile = self.profile if bounds.capped else replace(self.profile, caps=())
         return self.prepare(self.planning, profile, self.deadline, self.greedy, apart)
@@ -171,7 +171,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
 
     def among_optima(self) -> Search:
         """Return a search whose answers are the optimal plans, with none found yet."""
-        search = self.asked(Bounds())
+        search = self.search_within(Bounds())
         # The number of victims as well: plans with a victim that is not needed are not optimal.
         for measure in (*self.profile.levels, NAMED):
             search.limit(measure, value_in(self.plan.terms, measure))

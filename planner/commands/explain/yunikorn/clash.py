@@ -39,7 +39,7 @@ from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quantity import plural
 from planner.quota.yunikorn.cluster import NodeRoom
-from planner.quota.yunikorn.resource import fits, share_type
+from planner.quota.yunikorn.resource import fits_in, share_type
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.state.yunikorn import Allocation
 from planner.state.yunikorn import format_yunikorn_quantity as bare
@@ -99,7 +99,7 @@ def fault(planning: YuniKornPlanning, room: NodeRoom) -> str:
         return "is refused by the shim"
     if not room.node.schedulable:
         return "is not schedulable"
-    if not fits(room.node.capacity, ask.resource):
+    if not fits_in(room.node.capacity, ask.resource):
         return "is too small for the ask"
     return "is reserved for others"
 

@@ -193,10 +193,10 @@ class YuniKornInquiry(YuniKornExplainer):
         last = [] if self.spared == "nobody" else [Bounds(capped=False, last_resort=True)]
         return super().bounds + last
 
-    def asked(self, bounds: Bounds, apart: Collection[int] = ()) -> Search:
+    def search_within(self, bounds: Bounds, apart: Collection[int] = ()) -> Search:
         """Prepare a search within bounds; with the last tier, law 1 does not bind."""
         if not bounds.last_resort:
-            return super().asked(bounds, apart)
+            return super().search_within(bounds, apart)
         planning, profile = self.planning, replace(self.profile, caps=())
         free = free_search(planning, profile, self.deadline, apart)
         return with_caps(planning, profile, self.greedy, Sparing(free)).search
