@@ -223,7 +223,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
             tried_all=in_time and all_kinds,
         )
 
-    def answer(
+    def composed(
         self, question: Question, text: str, standings: tuple[Any, ...] = (), **found: object
     ) -> CommonExplanation:
         """Put an answer together from a text, the standings in it and what else was ``found``."""

@@ -121,16 +121,16 @@ def preview(question: Question, cluster: Cluster, options: Sequence[str]) -> App
     how = {**cluster.how, "now": plan.now}  # as the plan was made
     state = of_kueue(read_objects(cluster.take().value(), where="snapshot", **how))
     if said := cannot_be_applied(plan, state):
-        return answer(plan, "refused", said)
+        return record_of(plan, "refused", said)
     if changes := question.changes(state):
         why = "the cluster is no longer as the plan has it"
         way_on = f"plan again: kubectl preemption-plan --pending {plan.preemptor} -o plan.json"
         found = {"changes": tuple(changes), "way_on": way_on}
-        return answer(plan, "refused", why).model_copy(update=found)
+        return record_of(plan, "refused", why).model_copy(update=found)
     reason, steps = steps_of(state, plan, options)
     if reason:
-        return answer(plan, "refused", reason)
-    planned = answer(plan, "planned", plural(len(steps), "step"))
+        return record_of(plan, "refused", reason)
+    planned = record_of(plan, "planned", plural(len(steps), "step"))
     return planned.model_copy(update={"steps": steps})
 
 
@@ -212,10 +212,10 @@ class Run:
         except InputError as error:
             said, way_on = f"{said}; and then: {error}", RELEASE
         found = {"acts": tuple(self._acts), "way_on": way_on, **more}
-        return answer(self._plan, status, said).model_copy(update=found)
+        return record_of(self._plan, status, said).model_copy(update=found)
 
 
-def answer(plan: Plan, status: ApplyStatus, explanation: str) -> Applied:
+def record_of(plan: Plan, status: ApplyStatus, explanation: str) -> Applied:
     """Return the record of a run for a plan."""
     return Applied(
         preemptor=plan.preemptor, status=status, explanation=explanation, victims=plan.keys
