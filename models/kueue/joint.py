@@ -97,7 +97,7 @@ class Entrant(Struct, frozen=True):
     first: int
     ways: Sequence[Way]
 
-    def place(self, position: int) -> int | None:
+    def local_position(self, position: int) -> int | None:
         """Return the position of a workload in this entrant's problems; ``None`` if not in them."""
         # Trees follow one another in the list of all workloads, each in the order of its problems.
         local = position - self.first
@@ -105,7 +105,7 @@ class Entrant(Struct, frozen=True):
 
     def may_take(self, way: int, position: int) -> bool:
         """Say whether a workload may be a victim in a way, whatever the usage."""
-        place = self.place(position)
+        place = self.local_position(position)
         return place is not None and bool(self.ways[way].allowed[place])
 
 
@@ -156,7 +156,7 @@ class JointFormulation:
         found: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for k, position in enumerate(self.classes.first.tolist()):
             for tree, entrant in trees.items():
-                place = entrant.place(position)
+                place = entrant.local_position(position)
                 if place is not None:
                     node = int(entrant.ways[0].problem.queue[place])
                     found.setdefault((tree, node), []).append((k, place))

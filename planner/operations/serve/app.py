@@ -232,7 +232,9 @@ class Answering:
                     dump = await _body(request, bounds.max_bytes)
                 self._refuse_if_busy()
                 async with self._slots:
-                    ended = await _while_waited_for(run_command(whole, dump, bounds, plans), request)
+                    ended = await _while_waited_for(
+                        run_command(whole, dump, bounds, plans), request
+                    )
         except TimeoutError:
             said = f"there was no answer within {bounds.seconds:g} s"
             raise HTTPException(408, said) from None

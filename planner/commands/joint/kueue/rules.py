@@ -136,7 +136,7 @@ class JointRules(Rules, Struct, dict=True):
 
     def remember(self, steps: list[Served]) -> None:
         """Keep steps that were replayed, as the answer of `steps` for their victims."""
-        place = self.question.forest.place
+        place = self.question.forest.position_of
         victims = frozenset(place[key] for step in steps for key in step.plan.keys)
         self._found.setdefault(victims, []).append(steps)
 
