@@ -233,7 +233,9 @@ class Step:
             for step, k in self.joint.taken
             if step == self.step and entrant.may_take(self.number, int(classes.first[k]))
         ]
-        local = Classes.of([[m - entrant.first for m in classes.members[k]] for k in chosen])
+        local = Classes.of_members(
+            [[m - entrant.first for m in classes.members[k]] for k in chosen]
+        )
         columns = Columns(self.problem, local, self.way.restricted)
         take = [self.joint.taken[self.step, k] for k in chosen]
         # Under fair sharing there is one attempt, and it borrows.
@@ -309,7 +311,7 @@ class StateUsage(TreeUsage):
     ) -> None:
         problem = way.problem
         # No classes: victims and admissions so far depend on the step; `_after` adds them.
-        columns = Columns(problem, Classes.of([]), way.restricted)
+        columns = Columns(problem, Classes.of_members([]), way.restricted)
         request = problem.searched if moment == "with request" else None
         super().__init__(joint.builder, problem, columns, (), request)
         self._joint, self._tree, self._at = joint, tree, step

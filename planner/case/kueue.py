@@ -58,7 +58,7 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def decision(self) -> Decision:
         """What the scheduler itself decides on targets, and on flavors, unless they are given."""
-        return DECISION.of(self.rules)(self)
+        return DECISION.for_rules(self.rules)(self)
 
     @property
     def assignment(self) -> Assignment:
@@ -68,7 +68,7 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def problem(self) -> Problem:
         """The decision in integers, with the table of those that hold quota."""
-        return PROBLEM.of(self.rules)(self)
+        return PROBLEM.for_rules(self.rules)(self)
 
     @property
     def cluster_queue(self) -> str:

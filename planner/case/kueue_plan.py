@@ -184,9 +184,9 @@ def _shares(
             name=tree.nodes[node].name,
             kind="ClusterQueue" if tree.nodes[node].is_queue else "Cohort",
             weight=tree.nodes[node].weight,
-            before=shares.of(snapshot.usage, node).weighted,
-            with_preemptor=shares.of(with_preemptor, node).weighted,
-            after=shares.of(after, node).weighted,
+            before=shares.share_of(snapshot.usage, node).weighted,
+            with_preemptor=shares.share_of(with_preemptor, node).weighted,
+            after=shares.share_of(after, node).weighted,
         )
         for node in dict.fromkeys(nodes)
         if tree.nodes[node].parent != NO_PARENT

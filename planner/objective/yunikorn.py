@@ -70,7 +70,7 @@ def yunikorn_term_table(
         hint = did_you_mean(name, keys)
         raise LookupFailed("costs", f"there is no allocation {name}", "an allocation key", hint)
     seconds = [max(0, now - one.allocation_time) // SECOND for one in problem.allocations]
-    disruptions = Disruptions.of(
+    disruptions = Disruptions.one_by_one(
         [
             Disruption(one.originator or one.opted_out, ran_s, ran_s, DEFAULT_RESTART_S)
             for one, ran_s in zip(problem.allocations, seconds, strict=True)

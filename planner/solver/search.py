@@ -269,7 +269,7 @@ def bind(search: Search, profile: Profile) -> None:
         for position in members:
             parts.setdefault((c, key[position]), []).append(position)
     divided = list(parts.values())
-    search.classes = Classes.of(divided)
+    search.classes = Classes.of_members(divided)
     first = search.classes.first
     search.active = [k for k, hold in enumerate(protected[first].tolist()) if not hold]
     for group, most in wishes.budget.items():

@@ -57,7 +57,7 @@ class Floor:
     def replayed(self) -> Sets:
         """Return the sets without which Kueue's own placement, replayed, finds places."""
         planning = self.planning
-        placing = Placing.of(planning.case.snapshot, planning.case.preemptor, Chance())
+        placing = Placing.of_preemptor(planning.case.snapshot, planning.case.preemptor, Chance())
         assert placing is not None
         test = placing.test(planning.case.assignment)
         assert test is not None

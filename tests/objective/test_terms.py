@@ -302,7 +302,7 @@ def test_work_is_exact_where_the_largest_size_times_the_longest_time_passes_64_b
     nobody = np.zeros(2, dtype=np.bool_)
     ones = np.ones(2, dtype=np.int64)
     names, sizes = ["large", "long"], np.array([2**45, ACCELERATOR])
-    disruptions = Disruptions.of([large, long])
+    disruptions = Disruptions.one_by_one([large, long])
     found = separable_terms(Losses(names, sizes, [1, 1], disruptions, ones, ones, ones, nobody, {}))
     assert found["lost_work"].tolist() == [1_099_511_628, 2**25]
     assert found["restart_cost"].tolist() == [0, 2]

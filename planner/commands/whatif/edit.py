@@ -197,11 +197,11 @@ def edit(state: StateT, assignments: Sequence[str]) -> StateT:
         if not equals or not target or not value:
             hint = f"such as {edits.EXAMPLE}"
             refused = setting.refused("is not an edit", "OBJECT.FIELD=VALUE", hint)
-            raise refused.of("option")
+            raise refused.of_kind("option")
         try:
             state = edits.edited(state, setting)
         except InputError as error:
-            raise error.of("option") from None
+            raise error.of_kind("option") from None
     digest = hashlib.sha256("\n".join((state.digest, *assignments)).encode()).hexdigest()
     return state.model_copy(update={"digest": digest})
 

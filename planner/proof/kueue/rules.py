@@ -90,12 +90,12 @@ def _is_fair(frame: Frame, box: Box, k: int, top: int) -> bool:
     shares, usage = frame.fair.shares, frame.usage_after(box.least)
     # The two ends of the box at once: no set has a lower share on the preemptor's side or a higher
     # one on the victim's.
-    mine = shares.of(frame.usage_after(box.most), frame.fair.rival(top))
-    after = before = shares.of(usage, top)
+    mine = shares.share_of(frame.usage_after(box.most), frame.fair.rival(top))
+    after = before = shares.share_of(usage, top)
     if box.least[k] > 0:
         back = usage.copy()
         back.add(int(frame.queue[k]), frame.first[k].usage)
-        before = shares.of(back, top)
+        before = shares.share_of(back, top)
     return frame.fair.is_fair(mine, before, after)
 
 

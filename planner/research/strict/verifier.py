@@ -234,7 +234,7 @@ class FairOrders:
         self.plain = Ledger(setting, before, self.candidates)
         tree = setting.snapshot.tree
         self.nodes = {node for queue in self.queues for node in tree.path(queue)}
-        self.shares_of = setting.shares.of
+        self.shares_of = setting.shares.share_of
         self.furthest: tuple[int, str] = (-1, "")
 
     def find(self, most: int = MOST_STATES) -> tuple[bool | None, tuple[int, ...]]:

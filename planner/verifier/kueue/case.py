@@ -225,7 +225,7 @@ class Case(Struct, frozen=True, dict=True):
             raise ValueError(f"{len(self.victims)} victims with {len(self.reasons)} reasons")
 
     @classmethod
-    def of(cls, setting: Setting, plan: Plan) -> Self:
+    def matching(cls, setting: Setting, plan: Plan) -> Self:
         """Match a plan with the state; what cannot be matched becomes a fault, never an error."""
         named = {victim.workload: victim for victim in plan.victims}
         found = ((key, setting.holder(key, victim.cluster_queue)) for key, victim in named.items())

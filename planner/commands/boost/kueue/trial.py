@@ -75,7 +75,7 @@ class Trial:
         admitted = {
             queue: workloads  # what a queue's own columns say is read once
             if changed.isdisjoint(workloads.keys)
-            else Holders.of(
+            else Holders.of_records(
                 one._replace(priority=priorities[one.key]) if one.key in changed else one
                 for one in workloads
             )

@@ -81,7 +81,7 @@ def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
     if problem.from_own_queue[position]:
         order, later = ("the same as", ", and it queued later") if its == mine else ("below", "")
         text = f"withinClusterQueue is {policy.within_cluster_queue}: its priority {its} is {order}"
-        return LawInWords.of(law, f"{text} {mine}{later}")
+        return LawInWords.with_text(law, f"{text} {mine}{later}")
     text = f"reclaimWithinCohort is {policy.reclaim_within_cohort}"
     if policy.reclaim_within_cohort == "LowerPriority":
         text += f": its priority {its} is below {mine}"
@@ -95,7 +95,7 @@ def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
     over = [fr for fr in problem.contested if problem.usage[node][fr] > problem.quota[node][fr]]
     if over:
         text += f"; ClusterQueue {problem.names[node]} uses {uses(problem, node, over)}"
-    return LawInWords.of(law, text)
+    return LawInWords.with_text(law, text)
 
 
 def _outside(planning: Planning, workload: str) -> tuple[str, int, LawInWords]:
@@ -113,7 +113,7 @@ def _outside(planning: Planning, workload: str) -> tuple[str, int, LawInWords]:
         text = f"ClusterQueue {queue} shares no cohort with ClusterQueue {own}"
         text = f"ClusterQueue {queue} is inactive: {inactive}" if inactive else text
     law = laws.KQ_HOLDS_CONTESTED if planning.problem.fair is None else laws.FS_HOLDS_CONTESTED
-    return queue, priority, LawInWords.of(law, text)
+    return queue, priority, LawInWords.with_text(law, text)
 
 
 class KueueInquiry(clash.KueueExplainer):

@@ -91,7 +91,7 @@ def smallest_set(
     for place, one in enumerate(running):
         freed = frozenset((leaf, *sorted(there.items())) for leaf, there in one.freed.items())
         alike.setdefault(freed, []).append(place)
-    classes = Classes.of([*alike.values()])
+    classes = Classes.of_members([*alike.values()])
     here = replace(problem, places=_places(wanted, rows, running, classes))
     anybody = np.zeros(len(running), dtype=np.bool_)
     model = Formulation.begun(here, Columns(here, classes, anybody), (False,))

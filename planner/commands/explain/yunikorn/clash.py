@@ -120,7 +120,7 @@ def excluded_by(planning: YuniKornPlanning, position: int) -> LawInWords | None:
         if forbids(problem)[position]:
             return LawInWords.said(law, OF_ALLOCATION, planning, position)
     text = _no_room(planning, position)
-    return LawInWords.of(laws.YK_FITS_NODE, text) if text else None
+    return LawInWords.with_text(laws.YK_FITS_NODE, text) if text else None
 
 
 def permitted_by(planning: YuniKornPlanning, position: int) -> LawInWords:
@@ -132,13 +132,13 @@ def permitted_by(planning: YuniKornPlanning, position: int) -> LawInWords:
         if problem.opted_out[position] or problem.originator[position]:
             why = "opted out" if problem.opted_out[position] else "is an originator"
             text = f"{text}, and takes it before others, as it {why}"
-        return LawInWords.of(laws.YK_SEARCHED, text)
+        return LawInWords.with_text(laws.YK_SEARCHED, text)
     most = f"{_priority_of(planning, position)} is at most the ask's {problem.ask.priority}"
     if problem.ask.required_node:
         text = f"{most}, and it is on {problem.ask.required_node}, which the ask requires"
-        return LawInWords.of(laws.YK_PRIORITY, text)
+        return LawInWords.with_text(laws.YK_PRIORITY, text)
     over = guarantees(problem, int(problem.queue[position]), exceeded=True)
-    return LawInWords.of(laws.YK_OVER_GUARANTEED, f"{over}; {most}")
+    return LawInWords.with_text(laws.YK_OVER_GUARANTEED, f"{over}; {most}")
 
 
 def node_order(planning: YuniKornPlanning, position: int) -> Sequence[int]:

@@ -250,7 +250,7 @@ class YuniKornInquiry(YuniKornExplainer):
             if problem.opted_out[position]:
                 why = "it has opted out of preemption"
             text = f"{why}: a last resort, and there are plans without any"
-            law = LawInWords.of(YK_LAST_TIER, text)
+            law = LawInWords.with_text(YK_LAST_TIER, text)
         candidate, generic = law is None, problem.shares is None
         order = clash.node_order(planning, position) if generic else ()
         return YuniKornStanding(

@@ -147,7 +147,7 @@ class JointRules(Rules, Struct, dict=True):
     def _divide(self, positions: Sequence[int], *, in_order: bool) -> list[Served] | None:
         """Return steps in which exactly the workloads at these positions are victims."""
         # A class for each: the question is who goes in which step, also among interchangeable ones.
-        alone = Classes.of([[position] for position in positions])
+        alone = Classes.of_members([[position] for position in positions])
         while True:
             joint = self._built(alone, in_order=in_order)
             for index in joint.take:
