@@ -34,7 +34,7 @@ from planner.plan import AnyPlan
 from planner.quantity import plural
 from planner.scheduler import scheduler_of
 from planner.solver.deadline import Deadline
-from planner.solver.engine import run
+from planner.solver.engine import run_engine
 from planner.solver.finder import find_any
 from planner.solver.search import Outcome, Search
 from planner.solver.start import AnyPlanning, Given, solve, start
@@ -54,7 +54,7 @@ def minimal_clash(
     """
 
     def feasible(ids: set[str]) -> Outcome:
-        return run(stated({law.id for law in laws} - ids), None, deadline).outcome
+        return run_engine(stated({law.id for law in laws} - ids), None, deadline).outcome
 
     kept = {law.id for law in laws}
     outcome = feasible(kept)

@@ -322,7 +322,7 @@ def _answer_to(
     given = line.get("assignment")
     fixed = None if given is None else parse_assignment(given, f"{where}: assignment")
 
-    def answer(state: State, decider: Decider) -> Answer:
+    def replayed(state: State, decider: Decider) -> Answer:
         extra = flavor_resources(fixed) if fixed else ()
         snapshot = take_snapshot(state, extra=extra, placing=True)
         if not single:
@@ -336,7 +336,7 @@ def _answer_to(
         known = read_assignment(fixed, preemptor, f"{line['id']}: assignment")
         return _decision(decide_under(snapshot, preemptor, known), snapshot)
 
-    return answer
+    return replayed
 
 
 def _decided(

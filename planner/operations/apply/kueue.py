@@ -185,7 +185,7 @@ class Run:
             self._acts.append(line)
         self._tell(line)
 
-    def run(self, wait_s: float | None) -> Applied:
+    def carry_out(self, wait_s: float | None) -> Applied:
         """Carry the plan out within so many seconds; take the boosts back in the end."""
         steer = self._steer
         try:

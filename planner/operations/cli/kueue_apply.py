@@ -89,4 +89,4 @@ def _applied(given: Options, plan: Plan) -> Applied:
         question = question._replace(agreed=frozenset(one.title for one in shown.steps))
     lease = lease_of(cluster, LEASE, needed=False)
     run = Run(question, cluster, lease=lease, tell=lambda one: say("apply", text_of(one).rstrip()))
-    return run.run(given.wait)
+    return run.carry_out(given.wait)

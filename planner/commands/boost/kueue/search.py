@@ -303,7 +303,7 @@ class Search:
         """
         return not self._refused
 
-    def run(self) -> Found:
+    def find_smallest(self) -> Found:
         """Search for the smallest choice that works; once time is up, no other is tried."""
         found = self.some()
         if found.proved or self.deadline.passed:

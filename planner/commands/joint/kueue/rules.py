@@ -28,7 +28,7 @@ from planner.objective.terms import TermTable
 from planner.quota.classes import Classes
 from planner.quota.kueue.assignment import contested
 from planner.solver.deadline import Deadline
-from planner.solver.engine import run
+from planner.solver.engine import run_engine
 from planner.solver.search import Rules
 
 EFFORT: Final = 1.0
@@ -153,9 +153,9 @@ class JointRules(Rules, Struct, dict=True):
             for index in joint.take:
                 joint.builder.add(variable(index) >= 1)
             late = Linear({index: -step for (step, _), index in joint.taken.items() if step})
-            result = run(joint.builder, late, Deadline(), effort=EFFORT)
+            result = run_engine(joint.builder, late, Deadline(), effort=EFFORT)
             if not result.solution:
-                result = run(joint.builder, None, Deadline(), effort=HARD)
+                result = run_engine(joint.builder, None, Deadline(), effort=HARD)
             if not result.solution:
                 self.doubtful = self.doubtful or result.outcome == "unknown"
                 return None
