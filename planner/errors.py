@@ -69,7 +69,7 @@ class InputError(PlannerError):
         self.hint = hint
         super().__init__(str(self))
 
-    def of(self, kind: Kind) -> Self:
+    def of_kind(self, kind: Kind) -> Self:
         """Return the error as one of a kind."""
         self.kind = kind
         return self

@@ -60,6 +60,6 @@ class Piece(Generic[T]):
         self.name: Final = name
         self.own: Final = own
 
-    def of(self, rules: RuleSet) -> T:
+    def for_rules(self, rules: RuleSet) -> T:
         """Return the answer of a rule set: that of Kueue's own rules if it has no other."""
         return cast("T", rules.pieces.get(self.name, self.own))

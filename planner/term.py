@@ -189,10 +189,10 @@ def in_order(terms: Mapping[str, int]) -> dict[str, int]:
 
     places = {term: place for place, term in enumerate(TERMS)}
 
-    def place(term: str) -> tuple[int, int]:
+    def rank(term: str) -> tuple[int, int]:
         if term == MORE:
             return places[EACH], _LAST
         priority = priority_of(term)
         return (places[term], 0) if priority is None else (places[EACH], -priority)
 
-    return {term: terms[term] for term in sorted(terms, key=place)}
+    return {term: terms[term] for term in sorted(terms, key=rank)}

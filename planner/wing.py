@@ -51,7 +51,7 @@ def wings() -> tuple[Wing, ...]:
     return tuple(import_module(f"planner.{file.parent.name}.{MODULE}").WING for file in found)
 
 
-def load(place: str) -> Any:  # noqa: ANN401 - whatever is there
+def load(place: str) -> object:
     """Return the module ``module``, or the attribute ``module:attribute``."""
     module, _, attribute = place.partition(":")
     found = import_module(module)
@@ -70,7 +70,8 @@ def names_of_rules() -> tuple[str, ...]:
 
 def rule_sets() -> tuple[RuleSet, ...]:
     """Return the rule sets of Kueue that wings add."""
-    return tuple(load(place) for wing in wings() for place in wing.rule_sets.values())
+    places = (place for wing in wings() for place in wing.rule_sets.values())
+    return tuple(cast("RuleSet", load(place)) for place in places)
 
 
 def find_rules(text: str | None) -> RuleSet:

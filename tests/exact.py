@@ -9,7 +9,7 @@ from ortools.sat.python import cp_model_helper as cp
 
 from planner.models.shared.builder import Builder, Linear, variable
 from planner.solver.deadline import Deadline
-from planner.solver.engine import run
+from planner.solver.engine import run_engine
 
 _FEW: Final = cp.SatParameters()
 _FEW.num_workers = 1
@@ -70,7 +70,7 @@ def complete(
     twin = builder.copy()
     for index, count in zip(take, counts, strict=True):
         twin.add(variable(index).equals(count))
-    found = run(twin, objective, Deadline())
+    found = run_engine(twin, objective, Deadline())
     assert found.outcome in {"optimal", "infeasible"}
     if found.outcome == "infeasible":
         return None

@@ -131,8 +131,8 @@ FAIR: Final = f"{CLASSICAL}.fair_sharing"
 PLACING: Final = f"{CLASSICAL}.topology"
 KEP83: Final = "research.kep83.reference"
 REPLAY: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
-    "KQ-01": (f"{CLASSICAL}.context:Context.fits", always(answer=True)),
-    "KQ-02": (f"{CLASSICAL}.context:Context.fits", borrowing_anyway),
+    "KQ-01": (f"{CLASSICAL}.context:Context.workload_fits", always(answer=True)),
+    "KQ-02": (f"{CLASSICAL}.context:Context.workload_fits", borrowing_anyway),
     "KQ-04": (f"{CLASSICAL}.classical:satisfies_policy", always(answer=True)),
     "KQ-06": (f"{CLASSICAL}.classical:_highest_while_borrowing", always(2**40)),
     "KQ-07": (f"{CLASSICAL}.classical:_is_valid", always(answer=True)),

@@ -174,7 +174,7 @@ def test_a_queue_with_both_kinds_of_admission_checks(release: str, *, active: bo
     asked = next(one for one in value["items"] if one["kind"] == "ClusterQueue")
     asked["spec"]["admissionChecksStrategy"] = {"admissionChecks": [{"name": n} for n in kinds]}
     state = read_objects(value, where="test", now=NOW, release=release)
-    assert ("q" not in Activity.of(state).inactive) == active
+    assert ("q" not in Activity.in_state(state).inactive) == active
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ class Entrant(Struct, frozen=True):
     first: int
     ways: Sequence[Way]
 
-    def place(self, position: int) -> int | None:
+    def local_position(self, position: int) -> int | None:
         """Return the position of a workload in this entrant's problems; ``None`` if not in them."""
         # Trees follow one another in the list of all workloads, each in the order of its problems.
         local = position - self.first
@@ -105,7 +105,7 @@ class Entrant(Struct, frozen=True):
 
     def may_take(self, way: int, position: int) -> bool:
         """Say whether a workload may be a victim in a way, whatever the usage."""
-        place = self.place(position)
+        place = self.local_position(position)
         return place is not None and bool(self.ways[way].allowed[place])
 
 
@@ -156,7 +156,7 @@ class JointFormulation:
         found: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for k, position in enumerate(self.classes.first.tolist()):
             for tree, entrant in trees.items():
-                place = entrant.place(position)
+                place = entrant.local_position(position)
                 if place is not None:
                     node = int(entrant.ways[0].problem.queue[place])
                     found.setdefault((tree, node), []).append((k, place))
@@ -233,7 +233,9 @@ class Step:
             for step, k in self.joint.taken
             if step == self.step and entrant.may_take(self.number, int(classes.first[k]))
         ]
-        local = Classes.of([[m - entrant.first for m in classes.members[k]] for k in chosen])
+        local = Classes.of_members(
+            [[m - entrant.first for m in classes.members[k]] for k in chosen]
+        )
         columns = Columns(self.problem, local, self.way.restricted)
         take = [self.joint.taken[self.step, k] for k in chosen]
         # Under fair sharing there is one attempt, and it borrows.
@@ -309,7 +311,7 @@ class StateUsage(TreeUsage):
     ) -> None:
         problem = way.problem
         # No classes: victims and admissions so far depend on the step; `_after` adds them.
-        columns = Columns(problem, Classes.of([]), way.restricted)
+        columns = Columns(problem, Classes.of_members([]), way.restricted)
         request = problem.searched if moment == "with request" else None
         super().__init__(joint.builder, problem, columns, (), request)
         self._joint, self._tree, self._at = joint, tree, step

@@ -26,7 +26,7 @@ from planner.models.shared.classes import in_force
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quantity import UNLIMITED
-from planner.quota.kueue.amount import add, subtract
+from planner.quota.kueue.amount import saturating_add, subtract
 
 Exclusion = Callable[[Problem], BoolArray]
 
@@ -232,7 +232,7 @@ def fit_rows(
         # What the node keeps for itself serves first; the parent has to serve the rest.
         need = need - usage.local_free(node, fr)
         lendable = subtract(problem.quota[node][fr], kept)
-        cap = UNLIMITED if limit is None else add(lendable, limit)
+        cap = UNLIMITED if limit is None else saturating_add(lendable, limit)
         if UNLIMITED not in {cap, lendable}:
             yield need + usage.stored(node, fr), cap
     # A borrowing limit at the root means nothing: it has nobody to borrow from.

@@ -414,7 +414,7 @@ def _attempts(
             tidy(number)
     else:
         with closing(Pool(pickle.dumps(work), min(jobs or cores(), cores()), limits)) as pool:
-            yield from pool.run(tasks)
+            yield from pool.run_tasks(tasks)
 
 
 def _without_row(

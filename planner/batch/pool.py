@@ -208,7 +208,7 @@ class Pool:
         for slot in self._slots:
             slot.stop()
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[tuple[str, Attempt]]:
+    def run_tasks(self, tasks: Iterable[Task]) -> Iterator[tuple[str, Attempt]]:
         """Yield the key and the outcome of every task, as they come.
 
         A task is read when a process is free for it, and forgotten once it is done.

@@ -21,7 +21,7 @@ from planner.reference.kueue.cycle.nomination import (
     why_never_nominated,
     why_not_carried_out,
 )
-from planner.reference.kueue.decision import Decision, decide
+from planner.reference.kueue.decision import Decision, decide_under
 from planner.rules import Piece, RuleSet
 from planner.scheduler import Placement
 from planner.state.kueue import State
@@ -59,7 +59,7 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def decision(self) -> Decision:
         """What the scheduler itself decides on targets, and on flavors, unless they are given."""
-        return DECISION.of(self.rules)(self)
+        return DECISION.for_rules(self.rules)(self)
 
     @property
     def assignment(self) -> Assignment:
@@ -69,7 +69,7 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def problem(self) -> Problem:
         """The decision in integers, with the table of those that hold quota."""
-        return PROBLEM.of(self.rules)(self)
+        return PROBLEM.for_rules(self.rules)(self)
 
     @property
     def cluster_queue(self) -> str:
@@ -116,7 +116,7 @@ def _held_back(found: NotNominated) -> HeldBack:
 
 
 DECISION: Final = Piece[Callable[[Case], Decision]](
-    "decision", lambda case: decide(case.snapshot, case.preemptor, case.fixed)
+    "decision", lambda case: decide_under(case.snapshot, case.preemptor, case.fixed)
 )
 """Replays the scheduler under a rule set."""
 PROBLEM: Final = Piece[Callable[[Case], Problem]](

@@ -10,7 +10,7 @@ import numpy as np
 from planner.case.kueue import Case
 from planner.case.kueue_room import where_short
 from planner.laws.kueue import KT_ROOM
-from planner.plan import Certificate, Status
+from planner.plan import Conclusion
 from planner.plan.base import name_some
 from planner.plan.kueue import (
     Demand,
@@ -46,21 +46,16 @@ MAX_SIBLINGS: Final = 12
 """How many nodes that a plan does not touch are listed below one cohort: plans stay small."""
 
 
-def plan_of(  # noqa: PLR0913 - the fields of a plan that differ
+def plan_of(
     case: Case,
     noted: Sequence[str],
-    algorithm: Literal["kueue", "optimum"],
-    status: Status,
-    explanation: str,
-    *,
-    objective: str,
+    found: Conclusion[Plan],
     victims: Sequence[Victim] = (),
+    *,
     borrowing: bool | None = None,
-    terms: Mapping[str, int] | None = None,
-    certificate: Certificate | None = None,
-    greedy: Plan | None = None,
 ) -> Plan:
     """Return a plan of a case; ``noted`` are remarks about its preemptor."""
+    explanation = found.explanation
     snapshot, preemptor = case.snapshot, case.preemptor
     assigned = {pods.name: pods.count for pods in case.assignment.pod_sets}
     reduced = [
@@ -68,16 +63,16 @@ def plan_of(  # noqa: PLR0913 - the fields of a plan that differ
         for pods in preemptor.pod_sets
         if (count := assigned.get(pods.name)) is not None and count < pods.count
     ]
-    if reduced and explanation and status in {"optimal", "feasible"}:
+    if reduced and explanation and found.status in {"optimal", "feasible"}:
         explanation = f"with {' and '.join(reduced)} (partial admission) {explanation}"
     touched = sorted({snapshot.node_of[victim.cluster_queue] for victim in victims})
     searched, request = total_request(case.assignment, preemptor, snapshot), _request(case)
     return Plan(
         rules=(case.rules.name if case.rules.replaces else "") or rule_set(snapshot.configuration),
-        algorithm=algorithm,
-        status=status,
+        algorithm="kueue" if found.own else "optimum",
+        status=found.status,
         explanation=explanation,
-        objective=objective,
+        objective=found.objective,
         preemptor=preemptor.key,
         cluster_queue=case.cluster_queue,
         priority=preemptor.priority,
@@ -86,13 +81,13 @@ def plan_of(  # noqa: PLR0913 - the fields of a plan that differ
         demand=demand(case),
         borrowing=borrowing,
         victims=tuple(victims),
-        terms=dict(terms or {}),
+        terms=dict(found.terms),
         # Shares as Kueue's search compares them, without `pods`; the tree as it will be, with
         # them.
         shares=_shares(case, searched, _after(case, victims, searched), touched),
         tree=_tree(case, request, _after(case, victims, request), touched),
-        certificate=certificate,
-        greedy=greedy,
+        certificate=found.certificate,
+        greedy=found.greedy,
         rule_options=case.replacing,
         placement=case.placement,
         kueue=release_of(snapshot.configuration),
@@ -190,9 +185,9 @@ def _shares(
             name=tree.nodes[node].name,
             kind="ClusterQueue" if tree.nodes[node].is_queue else "Cohort",
             weight=tree.nodes[node].weight,
-            before=shares.of(snapshot.usage, node).weighted,
-            with_preemptor=shares.of(with_preemptor, node).weighted,
-            after=shares.of(after, node).weighted,
+            before=shares.share_of(snapshot.usage, node).weighted,
+            with_preemptor=shares.share_of(with_preemptor, node).weighted,
+            after=shares.share_of(after, node).weighted,
         )
         for node in dict.fromkeys(nodes)
         if tree.nodes[node].parent != NO_PARENT

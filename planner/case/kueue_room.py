@@ -138,7 +138,7 @@ def where_short(case: Case, gone: Iterable[int] = (), *, empty: bool = False) ->
     from planner.reference.kueue.topology.find import groups_by_flavor, roles_in  # noqa: PLC0415
     from planner.reference.kueue.topology.slots import Wanted  # noqa: PLC0415
 
-    placing = Placing.of(case.snapshot, case.preemptor, Chance())
+    placing = Placing.of_preemptor(case.snapshot, case.preemptor, Chance())
     test = None if placing is None else placing.test(case.assignment)
     if placing is None or test is None:
         return ""
@@ -149,7 +149,7 @@ def where_short(case: Case, gone: Iterable[int] = (), *, empty: bool = False) ->
         tree, roles = topologies.trees[flavor], roles_in(group)
         aim = aim_of(roles[0], tree)
         if not isinstance(aim, Misfit):
-            wanted = Wanted.of(tree, aim, roles, topologies.flavors[flavor].spec.tolerations)
+            wanted = Wanted.for_group(tree, aim, roles, topologies.flavors[flavor].spec.tolerations)
             rows = tree.free if empty else placing.occupancy.left[flavor]
             idle = out_of_use(topologies, tree)
             said += [f"{one}{idle}" for one in _lacking(wanted, rows, Beside(topologies, tree))]

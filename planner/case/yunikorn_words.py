@@ -11,7 +11,7 @@ from planner.case.yunikorn import Case, in_words
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.held_back import passed_over
 from planner.quota.yunikorn.queue import QUOTA_PREEMPTION_DELAY, Queue
-from planner.quota.yunikorn.resource import fits
+from planner.quota.yunikorn.resource import fits_in
 from planner.reference.yunikorn.turn import BACKS_OFF, Preconditions
 from planner.state.clock import SECOND
 from planner.state.yunikorn_release import V1_9
@@ -34,7 +34,7 @@ def postponed(
     if not conditions.no_required_node:
         node = ask.required_node
         room = cluster.node(node)
-        holds = room is not None and fits(room.node.capacity, ask.resource)
+        holds = room is not None and fits_in(room.node.capacity, ask.resource)
         if holds and not conditions.reserved and replace(conditions, reserved=True).attempted:
             notes.append(f"{key}: the core reserves {node} first, and looks for victims after that")
         if not (conditions.fits_headroom or ask.triggered_preemption):

@@ -13,7 +13,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import click
 
@@ -164,7 +164,7 @@ class PlannerGroup(PlannerCommand, click.Group):
         command = next((own for one in schedulers() if (own := one.own_command(cmd_name))), None)
         if command is None:
             place = WINGS[cmd_name][1] if cmd_name in WINGS else f"planner.cli.{cmd_name}:command"
-            command = load(place)
+            command = cast("click.Command", load(place))
         command.short_help = COMMANDS[cmd_name]
         for option in command.params:
             if isinstance(option, click.Option):

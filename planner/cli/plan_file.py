@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from pydantic import ValidationError
 
@@ -138,9 +138,9 @@ def _refused(
     location = error.errors(include_url=False)[0]["loc"]
     if "steps" in location[:-1]:  # a step is one of several: pydantic complains for each of them
         upto = location[: location.index("steps") + 2]
-        step: Any = value
+        step: object = value
         for name in upto:
-            step = step[name]
+            step = cast("Mapping[str | int, object]", step)[name]  # or a list
         if isinstance(step, dict):
             said = f"a step with the fields {', '.join(map(shown, step)) or 'none'} stands here"
             where = place(root, (*path, *upto))

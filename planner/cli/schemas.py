@@ -44,10 +44,9 @@ def schema_text(name: str) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=True) + "\n"
 
 
-def _schema(records: Any, mode: JsonSchemaMode = "serialization") -> dict[str, Any]:  # noqa: ANN401
-    """Return the schema of a record, or of a union of records."""
-    adapter: TypeAdapter[Any] = TypeAdapter(records)
-    return adapter.json_schema(by_alias=True, mode=mode)
+def _schema(record: type[BaseModel], mode: JsonSchemaMode = "serialization") -> dict[str, Any]:
+    """Return the schema of a record."""
+    return TypeAdapter(record).json_schema(by_alias=True, mode=mode)
 
 
 def _input() -> dict[str, Any]:

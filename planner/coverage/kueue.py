@@ -202,11 +202,11 @@ class KueueCoverage(Covering[Plan]):
 
     @cached_property
     def _activity(self) -> Activity:
-        return Activity.of(self.state)
+        return Activity.in_state(self.state)
 
     @cached_property
     def _devices(self) -> Devices:
-        return Devices.of(self.state)
+        return Devices.in_state(self.state)
 
     @cached_property
     def _queues(self) -> dict[tuple[str, str], tuple[LocalQueue, ClusterQueue]]:

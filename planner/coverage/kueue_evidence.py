@@ -93,7 +93,7 @@ def requests(state: State, workload: Workload, charges: Charges) -> Iterator[Unc
     if not recorded or charges.lacking:
         return
     namespace, rules = workload.metadata.namespace, state.configuration.rules
-    defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes, rules)
+    defaults = Defaults.in_namespace(namespace, state.limit_ranges, state.runtime_classes, rules)
     made = pod_set_requests(workload, state.configuration, defaults, charges.of_pod_set)
     for pods in made:
         if pods.name not in recorded:

@@ -108,29 +108,21 @@ def node(
 
 
 def cohort(
-    name: str,
-    parent: str = "",
-    quotas: Quotas | None = None,
-    *,
-    weight: str | None = None,
-    created: datetime,
+    name: str, parent: str = "", quotas: Quotas | None = None, *, created: datetime
 ) -> Object:
     """Return a Cohort, with quotas of its own or not."""
-    groups = [_group(quotas)] if quotas else []
-    spec = _said(
-        parentName=parent, resourceGroups=groups, fairSharing=weight and {"weight": weight}
-    )
+    spec = _said(parentName=parent, resourceGroups=[_group(quotas)] if quotas else [])
     return _thing("Cohort", name, created) | {"spec": spec}
 
 
-def cluster_queue(  # noqa: PLR0913 - the fields that matter
-    name: str,
-    cohort_name: str,
-    quotas: Quotas,
-    policies: Policies,
-    *,
-    weight: str | None = None,
-    created: datetime,
+def weighted(made: Object, weight: str | None) -> Object:
+    """Give a Cohort or a ClusterQueue its weight under fair sharing, if it has one."""
+    made["spec"] |= _said(fairSharing=weight and {"weight": weight})
+    return made
+
+
+def cluster_queue(
+    name: str, cohort_name: str, quotas: Quotas, policies: Policies, *, created: datetime
 ) -> Object:
     """Return a ClusterQueue that admits workloads of all namespaces."""
     borrow: Object = {"policy": policies.borrow_within_cohort}
@@ -144,7 +136,7 @@ def cluster_queue(  # noqa: PLR0913 - the fields that matter
             "withinClusterQueue": policies.within_cluster_queue,
         },
         "resourceGroups": [_group(quotas)],
-        **_said(cohortName=cohort_name, fairSharing=weight and {"weight": weight}),
+        **_said(cohortName=cohort_name),
     }
     return _thing("ClusterQueue", name, created) | {"spec": spec}
 

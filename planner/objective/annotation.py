@@ -106,7 +106,7 @@ class Disruptions(LookedUp[Disruption]):
         self.said: Final = said
 
     @classmethod
-    def of(cls, each: Sequence[Disruption]) -> Disruptions:
+    def one_by_one(cls, each: Sequence[Disruption]) -> Disruptions:
         """Return the losses of workloads that are given one by one."""
         running_s = np.array([one.running_s for one in each], dtype=np.int64)
         return cls(running_s, dict(enumerate(each)))

@@ -109,7 +109,7 @@ def known_groups(state: State) -> KnownGroups:
     namespaces |= {queue.metadata.namespace for queue in state.local_queues}
     return {
         "queue": {queue.name for queue in state.cluster_queues},
-        "cohort": Activity.of(state).parents.keys(),
+        "cohort": Activity.in_state(state).parents.keys(),
         "namespace": namespaces,
     }
 

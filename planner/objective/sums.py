@@ -54,14 +54,14 @@ class Losses(Struct, frozen=True, dict=True):
     @cached_property
     def last_tier(self) -> IntArray:
         """1 for each workload of the last tier, else 0: (W,)."""
-        return self.of("last_tier")
+        return self.field_of("last_tier")
 
     @cached_property
     def running_s(self) -> IntArray:
         """For how many seconds each workload has run: (W,)."""
-        return self.of("running_s")
+        return self.field_of("running_s")
 
-    def of(self, name: str) -> IntArray:
+    def field_of(self, name: str) -> IntArray:
         """Return a field of the `Disruption` of each workload, a flag as 0 or 1: (W,)."""
         # In a plain disruption a field is the run time, here -1, or a constant of 0 or more.
         plain, said = getattr(plain_disruption(-1), name), self.disruptions.said
@@ -87,15 +87,15 @@ SUMS: Final[dict[str, Callable[[Losses], IntArray]]] = {
     "priority_weight": lambda w: (
         np.minimum(2 ** np.minimum(w.rank, 20), _HIGHEST_WEIGHT) * w.costing
     ),
-    "lost_work": lambda w: w.worked(w.of("lost_s")),
-    "restart_cost": lambda w: w.worked(w.of("restart_s")),
-    "milestone_cost": lambda w: w.of("milestone_cost") * w.costing,
-    "past_preemptions": lambda w: w.of("preemptions") * w.costing,
+    "lost_work": lambda w: w.worked(w.field_of("lost_s")),
+    "restart_cost": lambda w: w.worked(w.field_of("restart_s")),
+    "milestone_cost": lambda w: w.field_of("milestone_cost") * w.costing,
+    "past_preemptions": lambda w: w.field_of("preemptions") * w.costing,
     "candidate_order": lambda w: w.place * w.costing,
     "priority_sum": lambda w: np.maximum(0, _RAISED + w.priority) * w.costing,
     "toll": lambda w: w.worked(TOLL_S + w.last_tier * LAST_TIER_TOLL_S),
     "run_time": lambda w: w.running_s * w.costing,
-    "cut_short": lambda w: np.maximum(0, w.of("min_runtime_s") - w.running_s) * w.costing,
+    "cut_short": lambda w: np.maximum(0, w.field_of("min_runtime_s") - w.running_s) * w.costing,
     # Workloads that are being evicted already count here: the tie-break is to name none of them
     # without need.
     "victims": lambda w: np.ones_like(w.rank),

@@ -15,7 +15,7 @@ from planner.objective.sums import Losses, as_costs, places, ranks, separable_te
 from planner.objective.terms import TermTable
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
-from planner.quota.yunikorn.resource import fits
+from planner.quota.yunikorn.resource import fits_in
 from planner.state.clock import SECOND
 from planner.state.yunikorn import YuniKornState, by_path
 from planner.term import unit_weight
@@ -41,7 +41,7 @@ def chosen_node(problem: YuniKornProblem, victims: Sequence[int]) -> int | None:
         freed, available = problem.holding[list(victims)].sum(axis=0), problem.available[own]
         more = dict(zip(problem.types, freed.tolist(), strict=True))
         then, lacking = {t: available.get(t, 0) + n for t, n in more.items()}, problem.lacking[own]
-        if fits(then, problem.ask.resource) and all(more[t] >= n for t, n in lacking.items()):
+        if fits_in(then, problem.ask.resource) and all(more[t] >= n for t, n in lacking.items()):
             return own
     # Any roomy node permits the same victims; always the first, for one value of what is freed.
     return problem.roomy[0]
@@ -70,7 +70,7 @@ def yunikorn_term_table(
         hint = did_you_mean(name, keys)
         raise LookupFailed("costs", f"there is no allocation {name}", "an allocation key", hint)
     seconds = [max(0, now - one.allocation_time) // SECOND for one in problem.allocations]
-    disruptions = Disruptions.of(
+    disruptions = Disruptions.one_by_one(
         [
             Disruption(one.originator or one.opted_out, ran_s, ran_s, DEFAULT_RESTART_S)
             for one, ran_s in zip(problem.allocations, seconds, strict=True)

@@ -447,5 +447,5 @@ def attempt_here(work: bytes, limits: Limits, key: str, payload: object) -> Atte
             _here.pool.close()
         _here.pool, _here.given = Pool(work, 1, limits), (work, limits)
     pool: Pool = _here.pool
-    [(_, found)] = pool.run([Task(key, payload)])
+    [(_, found)] = pool.run_tasks([Task(key, payload)])
     return found

@@ -28,6 +28,7 @@ from planner.plan.record import TREES as TREES
 from planner.plan.record import AnyPlan as AnyPlan
 from planner.plan.record import Cap as Cap
 from planner.plan.record import Certificate as Certificate
+from planner.plan.record import Conclusion as Conclusion
 from planner.plan.record import Excess as Excess
 from planner.plan.record import Level as Level
 from planner.plan.record import Proof as Proof

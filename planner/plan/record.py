@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, Literal, Self, TypeVar
 
 from msgspec import Struct
 from pydantic import Field, computed_field, model_validator
@@ -303,6 +303,25 @@ class AnyPlan(Published, Evicting):
         if self.algorithm != "optimum" and self.greedy is not None:
             raise ValueError("a greedy plan has no greedy plan beside it")
         return self
+
+
+PlanT = TypeVar("PlanT", bound=AnyPlan)
+
+
+class Conclusion(Struct, Generic[PlanT], frozen=True):
+    """What a plan says of any victims: how the search for them ended, why, and by which objective.
+
+    ``terms`` are those of the victims, ``greedy`` is the scheduler's own plan to show beside it;
+    ``own`` says that this one is the scheduler's own.
+    """
+
+    status: Status
+    explanation: str = ""
+    objective: str = ""
+    terms: Mapping[str, int] = {}
+    certificate: Certificate | None = None
+    greedy: PlanT | None = None
+    own: bool = False
 
 
 def names_of(*plans: AnyPlan) -> dict[str, str]:

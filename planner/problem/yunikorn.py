@@ -17,7 +17,7 @@ from planner.quota.yunikorn.cluster import Asking, Cluster, may_host
 from planner.quota.yunikorn.held_back import passed_over
 from planner.quota.yunikorn.lowered import excess
 from planner.quota.yunikorn.queue import Queue, walk
-from planner.quota.yunikorn.resource import Resource, fits
+from planner.quota.yunikorn.resource import Resource, fits_in
 from planner.state.yunikorn import Allocation, Ask
 from planner.state.yunikorn_release import V1_8, V1_9, Release
 
@@ -102,7 +102,7 @@ class YuniKornProblem(Struct, frozen=True, dict=True):
     def roomy(self) -> tuple[int, ...]:
         """The usable nodes that have room for the ask without any victims."""
         usable, wanted = np.flatnonzero(self.usable).tolist(), self.ask.resource
-        room = (node for node in usable if fits(self.available[node], wanted))
+        room = (node for node in usable if fits_in(self.available[node], wanted))
         return tuple(node for node in room if not self.lacking[node])
 
 

@@ -30,7 +30,7 @@ class Classes(Struct, frozen=True, dict=True):
     starts: IntArray
 
     @classmethod
-    def of(cls, members: Collection[Sequence[int]]) -> Self:
+    def of_members(cls, members: Collection[Sequence[int]]) -> Self:
         """Return the classes that have these members."""
         positions = np.fromiter(chain.from_iterable(members), dtype=np.int64)
         return cls(positions, np.cumsum([0, *map(len, members)]))
@@ -60,7 +60,7 @@ class Classes(Struct, frozen=True, dict=True):
 
     def subset(self, classes: Iterable[int]) -> Classes:
         """Return only the classes with these numbers, in the order given."""
-        return Classes.of([self.members[k] for k in classes])
+        return Classes.of_members([self.members[k] for k in classes])
 
     def take(self, counts: Sequence[int] | IntArray) -> list[int]:
         """Return the positions of the first members of each class, as many as ``counts`` says."""

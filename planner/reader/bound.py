@@ -53,7 +53,7 @@ class Budget:
                 "Kubernetes objects, which have fewer in a text of that size",
                 "max_bytes=BYTES sets another bound on bytes, and on values with it",
             )
-            raise error.of("too large")
+            raise error.of_kind("too large")
 
     def allows_text(self, data: bytes) -> bool:
         """Say whether there is memory for all objects of a JSON text, left as text."""
@@ -84,7 +84,7 @@ class Budget:
             left = megabytes(max(0, room))
             found = f"needs memory of about {megabytes(needed)}, {left} are left"
             hint = "read it where there is more, or read less at once"
-            raise ParseError(where, found, hint=hint).of("memory")
+            raise ParseError(where, found, hint=hint).of_kind("memory")
         return None
 
 

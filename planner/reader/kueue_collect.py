@@ -162,7 +162,7 @@ class Collection:
             self._refuse_second(kind, key, _subject(kind.name, item), item.where)
         known[key] = item.root, item.path
         if isinstance(checked, Workload):
-            self._add(Row.of(checked))
+            self._add(Row.of_workload(checked))
         self.objects[kind.name].append(checked)
         if self._keep_items:
             self.items.append((kind, item))

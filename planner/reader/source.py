@@ -267,7 +267,7 @@ def too_large(
         where,
         f"{subject} {amount} the {megabytes(max_bytes)} {AT_MOST}",
         hint="max_bytes=BYTES sets another bound",
-    ).of("too large")
+    ).of_kind("too large")
 
 
 def megabytes(size: int) -> str:

@@ -150,7 +150,7 @@ def _flat(notes: Iterable[Any]) -> Iterator[Any]:
             yield note
 
 
-def _plain(kind: object) -> Any:  # noqa: ANN401 - any annotation
+def _plain(kind: object) -> object:
     arguments = get_args(kind)
     match get_origin(kind):
         case None if isinstance(kind, type) and issubclass(kind, BaseModel):

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import yaml
 
@@ -139,7 +139,14 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
-def _at(where: str, mark: Any) -> str:  # noqa: ANN401 - PyYAML has two kinds of marks
+class _Mark(Protocol):
+    """A place in a text, of either kind that PyYAML has; both count from 0."""
+
+    line: int
+    column: int
+
+
+def _at(where: str, mark: _Mark | None) -> str:
     if mark is None:
         return where
     return f"{where}: line {mark.line + 1} column {mark.column + 1}"

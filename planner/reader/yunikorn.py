@@ -94,7 +94,7 @@ def read_yunikorn(
         clock = to_nanoseconds(moment)
         if abs(clock) > MAX_INT64:
             found = f'"{moment.isoformat()}" is too far away'
-            raise InputError("now", found, "1678 to 2262").of("option")
+            raise InputError("now", found, "1678 to 2262").of_kind("option")
         own = dump.get("now", dump.get("timestamp")) if isinstance(dump, Mapping) else None
         # The file's own clock, cut to microseconds: ages that end within one would differ.
         if isinstance(own, int) and not isinstance(own, bool) and own - own % 1000 == clock:

@@ -173,7 +173,9 @@ def _unpacked(text: str, where: str) -> str:
     data = gunzip(packed, where, MOST_UNPACKED + 1)
     if len(data) > MOST_UNPACKED:
         found = f"unpacks to more than the {megabytes(MOST_UNPACKED)} {AT_MOST}"
-        raise ParseError(where, found, hint="give queues.yaml as a file of its own").of("too large")
+        raise ParseError(where, found, hint="give queues.yaml as a file of its own").of_kind(
+            "too large"
+        )
     try:
         return data.decode()
     except UnicodeDecodeError:

@@ -100,15 +100,15 @@ def _alternative(answer: CommonExplanation, other: Alternative) -> Iterator[doc.
     shown = not_twice(telling, lambda term: (term.term, (term.plan, term.other)))
     work = work_in(one.resource for each in answer.standings for one in each.usage)
 
-    def of(field: str) -> Callable[[TermDifference], str]:
+    def amount_of(field: str) -> Callable[[TermDifference], str]:
         return lambda term: work.amount(term.unit, getattr(term, field))
 
     columns: list[Column[TermDifference]] = [
         Column("Level", lambda o: NOTHING if o.level is None else str(o.level), number=True),
         Column("Term", lambda term: term.term),
         Column("Disruption", lambda term: term.title, only="page"),
-        Column("Plan", of("plan"), number=True),
-        Column("Other", of("other"), number=True),
+        Column("Plan", amount_of("plan"), number=True),
+        Column("Other", amount_of("other"), number=True),
         Column("Difference", lambda o: work.difference(o.unit, o.other - o.plan), number=True),
         Column("Unit", lambda term: work.unit(term.unit), below="Term"),
     ]

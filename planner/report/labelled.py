@@ -119,8 +119,7 @@ def labelled_cell(label: Label, value: object) -> Cell:
     if isinstance(value, bool):
         return Cell("yes" if value else "no", tone=tone)
     if isinstance(value, int | float):
-        number: Any = value
-        return Cell(SHOWN.get(label.unit, "{:,}".format)(number), tone=tone)
+        return Cell(SHOWN.get(label.unit, "{:,}".format)(value), tone=tone)
     if isinstance(value, tuple):
         named = some_of([short(one) for one in value[:MAX_NAMES]], len(value))
         return Cell(f"{len(value):,}" if label.role == "count" else named)

@@ -275,14 +275,14 @@ def _beside_greedy(plan: AnyPlan) -> Iterator[doc.Block]:
         # Lists of who is in both, spared or instead; a page begins with who is spared.
         names = words.victim_names(greedy) | words.victim_names(plan)
 
-        def of(label: str, keys: Sequence[str], tone: doc.Tone) -> tuple[doc.Block, ...]:
+        def names_block(label: str, keys: Sequence[str], tone: doc.Tone) -> tuple[doc.Block, ...]:
             return (doc.Names(label, tuple(names[key] for key in keys), tone),) if keys else ()
 
-        both = of(BOTH, parts.common, "")
+        both = names_block(BOTH, parts.common, "")
         yield doc.Only("screen", both)
-        yield from of(SPARED, parts.spared, "good")
+        yield from names_block(SPARED, parts.spared, "good")
         yield doc.Only("page", both)
-        yield from of(INSTEAD, parts.instead, "warn")
+        yield from names_block(INSTEAD, parts.instead, "warn")
     if not greedy.victims:
         return
     if more := words.more_than_greedy(plan):

@@ -239,13 +239,13 @@ def _table(block: doc.Table, width: int) -> tuple[list[Line], list[str]]:
         for n, column in enumerate(block.columns)
     ]
 
-    def fits(shape: Sequence[_Shown]) -> bool:
+    def is_within_width(shape: Sequence[_Shown]) -> bool:
         repeats = any(one.column.rank == REPEATED for one in shape)
         needed = sum(one.wanted if repeats else one.needed() for one in shape)
         return needed + len(_GAP) * (len(shape) - 1) <= width
 
     shapes = list(_shapes(every, width))
-    found, most = next((one for one in shapes if fits(one[0])), shapes[-1])
+    found, most = next((one for one in shapes if is_within_width(one[0])), shapes[-1])
     by_title = {one.column.title: one.column for one in every}
     # Before any column is left out, all that have a ``below`` stand there, and go with that column.
     left_out = [

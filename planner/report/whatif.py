@@ -154,7 +154,7 @@ def _title(side: _Side) -> str:
 def _victim_table(sides: Sequence[_Side], plan: AnyPlan) -> doc.Table:
     """Return every victim of any plan, those of the planner's plans first."""
 
-    def of(side: _Side) -> Column[Any]:
+    def victim_column(side: _Side) -> Column[Any]:
         keys = set(side.plan.keys)
         total = str(len(keys))
         cells = {True: "x", False: NOTHING}
@@ -167,7 +167,7 @@ def _victim_table(sides: Sequence[_Side], plan: AnyPlan) -> doc.Table:
         Column("Victim", lambda one: name(one.name), plural(len(found), called.noun), folds=True),
         Column(called.queue, lambda one: name(one.runs_in), folds=True, below="Victim"),
         Column("Priority", lambda one: str(one.priority), number=True),
-        *map(of, sides),
+        *map(victim_column, sides),
     ]
     return table("Who is a victim where", columns, found.values())
 

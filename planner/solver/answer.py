@@ -29,6 +29,7 @@ from planner.plan import (
     AnyPlan,
     Cap,
     Certificate,
+    Conclusion,
     Status,
     Tree,
     Verdict,
@@ -235,16 +236,16 @@ def certify(
 
 
 class Planned(AnyPlanning, Protocol[PlanT]):
-    """A preemptor being planned, with the verifier of its plans: what all schedulers share.
-
-    ``plan`` makes the plans.
-    """
+    """A preemptor being planned, with the verifier of its plans: what all schedulers share."""
 
     certify: Trees = None
     """Whether to wait for proof trees."""
     order: IntArray
     """(W,) the rank of each workload in the scheduler's candidate order."""
-    plan: Callable[..., PlanT]
+
+    def plan(self, found: Conclusion[PlanT]) -> PlanT:
+        """Return a plan without victims."""
+        ...
 
     def positions(self, keys: Iterable[str]) -> list[int]:
         """Return the positions of workloads in the problem by their keys, which are few."""
@@ -308,40 +309,20 @@ def without_solver(
 
     Raises `InternalError` if the verifier does not accept the plan.
     """
-    plan = planning.plan(
-        "optimum",
-        status,
-        explanation,
-        objective=profile.name,
-        terms=planning.table.evaluate(()),
-        certificate=Certificate(digest=planning.state.digest, levels=()),
-        greedy=greedy,
-    )
+    terms = planning.table.evaluate(())
+    certificate = Certificate(digest=planning.state.digest, levels=())
+    found = Conclusion(status, explanation, profile.name, terms, certificate, greedy)
+    plan = planning.plan(found)
     # An infeasible plan names no victims: no law could refuse it.
     return planning.accepted(plan) if status == "optimal" else planning.by_its_rules(plan)
 
 
-def no_plan(  # noqa: PLR0913, PLR0917 - all that an answer is made of
-    planning: Planned[PlanT],
-    profile: Profile,
-    greedy: PlanT,
-    certificate: Certificate,
-    search: Search,
-    proved: Proved,
-) -> PlanT:
-    """Return the answer of a search that found no plan: why there is none, if that is proved."""
-    status: Status = "infeasible" if proved.outcome == "infeasible" else "unknown"
+def why_no_plan(
+    planning: Planned[PlanT], profile: Profile, search: Search, proved: Proved
+) -> tuple[Status, str]:
+    """Return the status and the words of a search that found no plan: why, if that is proved."""
+    if proved.outcome == "infeasible":
+        return "infeasible", blame_wishes(search, profile) or planning.why_infeasible()
     in_time = " within the time limit" if search.deadline.passed else ""
     word = "; the solver finds none, which is its word alone" if proved.claimed else ""
-    why = f"nothing found{in_time}, and nothing proved{word}"
-    if status == "infeasible":
-        why = blame_wishes(search, profile) or planning.why_infeasible()
-    plan = planning.plan(
-        "optimum",
-        status,
-        why,
-        objective=profile.name,
-        certificate=certificate,
-        greedy=greedy,
-    )
-    return planning.by_its_rules(plan)
+    return "unknown", f"nothing found{in_time}, and nothing proved{word}"

@@ -30,7 +30,7 @@ SOLVER: Final = f"OR-Tools CP-SAT {__version__}"
 """The solver's name and version for the certificate."""
 
 
-def run(
+def run_engine(
     builder: Builder,
     objective: Linear | None,
     deadline: Deadline,

@@ -151,7 +151,7 @@ class Search:
 
     def _run(self, measure: Measure | None, rows: Sequence[RowOverClasses], effort: float) -> Run:
         # The solver takes longer to load than a small plan takes, and trees prove most of these.
-        from planner.solver.engine import run  # noqa: PLC0415
+        from planner.solver.engine import run_engine  # noqa: PLC0415
 
         refuted: Counts | None = None
         while True:
@@ -161,7 +161,9 @@ class Search:
             if objective is not None and known is not None:
                 formulation.builder.add(objective <= known - 1)
             while True:
-                result = run(formulation.builder, objective, self.deadline, self.hint(take), effort)
+                result = run_engine(
+                    formulation.builder, objective, self.deadline, self.hint(take), effort
+                )
                 if not result.solution:
                     return result
                 found = [0] * len(self.classes)
@@ -269,7 +271,7 @@ def bind(search: Search, profile: Profile) -> None:
         for position in members:
             parts.setdefault((c, key[position]), []).append(position)
     divided = list(parts.values())
-    search.classes = Classes.of(divided)
+    search.classes = Classes.of_members(divided)
     first = search.classes.first
     search.active = [k for k, hold in enumerate(protected[first].tolist()) if not hold]
     for group, most in wishes.budget.items():

@@ -119,7 +119,9 @@ class State(AnyState):
         if not isinstance(moment, datetime) or moment.tzinfo is None:
             raise SchemaError("now", f"{moment!r} cannot be used", "a datetime with tzinfo")
         new = (
-            text for some in (changes.changed, changes.added) for text in Workloads.of(some).texts
+            text
+            for some in (changes.changed, changes.added)
+            for text in Workloads.of_objects(some).texts
         )
         parts = [self.digest, moment.isoformat(), *sorted(changes.gone), *new]
         digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -98,7 +98,7 @@ class Row(NamedTuple):
     is_pending: bool
 
     @classmethod
-    def of(cls, one: Workload) -> Row:
+    def of_workload(cls, one: Workload) -> Row:
         """Return what decides about an object."""
         run, created = one.run, one.metadata.creation_timestamp
         return cls(

@@ -203,9 +203,9 @@ class PodCounts(Schema):
 DomainCount = Annotated[int, Field(strict=True, ge=0, le=MOST_DOMAINS)]
 
 
-def lacks_values(part: Any) -> bool:  # noqa: ANN401 - a slice, or its form in the fast reader
+def lacks_values(part: "AssignmentSlice") -> bool:
     """Say whether a slice lists fewer values, or counts, than it has domains."""
-    columns = [
+    columns: list[tuple[object, ...]] = [
         one.individual.roots or ()
         for one in part.values or ()
         if one.universal is None and one.individual is not None

@@ -60,7 +60,7 @@ class Workloads(Sequence[Workload]):
     ) -> None:
         if columns is None:
             reading = Reading()
-            reading.rows += map(Row.of, objects)
+            reading.rows += map(Row.of_workload, objects)
             columns = reading.columns()
         self.columns: Final = columns
         self._make: Final = make
@@ -68,7 +68,7 @@ class Workloads(Sequence[Workload]):
         self._places: Final[dict[str, int]] = {}
 
     @classmethod
-    def of(cls, some: Iterable[Workload]) -> Workloads:
+    def of_objects(cls, some: Iterable[Workload]) -> Workloads:
         """Return workloads as they are, or made of objects."""
         return some if isinstance(some, Workloads) else cls(some)
 
@@ -113,7 +113,7 @@ class Workloads(Sequence[Workload]):
 
     def plus(self, more: Iterable[Workload]) -> Workloads:
         """Return the workloads with more at the end."""
-        new = Workloads.of(more)
+        new = Workloads.of_objects(more)
         return self._changed(new, np.arange(len(self) + len(new)))
 
     def without(self, keys: Container[str]) -> Workloads:
@@ -130,7 +130,7 @@ class Workloads(Sequence[Workload]):
         Raises ``InputError`` if a changed or deleted workload is not there, or a new one already
         is.
         """
-        changed, added = Workloads.of(changes.changed), Workloads.of(changes.added)
+        changed, added = Workloads.of_objects(changes.changed), Workloads.of_objects(changes.added)
         asked = {*changed.keys, *changes.gone, *added.keys}
         place_of = {key: place for place, key in enumerate(self.keys) if key in asked}
         places, size = np.arange(len(self) + len(changed) + len(added)), len(self)

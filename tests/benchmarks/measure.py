@@ -19,7 +19,7 @@ from planner.quota.kueue.assignment import parse_assignment, read_assignment
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import build_snapshot
 from planner.reader import read
-from planner.reference.kueue.decision import decide
+from planner.reference.kueue.decision import decide, decide_under
 from planner.solver.deadline import Deadline
 from planner.solver.start import Given, solve, start
 from planner.state.kueue import State
@@ -77,7 +77,7 @@ def replayed(state: State, pending: str, assignment: Any) -> Answer:
         snapshot = clocked("snapshot_ms", lambda: build_snapshot(state, state.now))
         preemptor = find_preemptor(state, snapshot, pending)
         flavors = read_assignment(parse_assignment(assignment), preemptor)
-        found = clocked("targets_ms", partial(decide, snapshot, preemptor, flavors))
+        found = clocked("targets_ms", partial(decide_under, snapshot, preemptor, flavors))
         clocked("decision_ms", partial(decide, snapshot, preemptor))
         victims = len(found.search.targets)
     medians = {name: sorted(values)[ROUNDS // 2] for name, values in times.items()}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from planner.plan import Verdict
+from planner.plan import Conclusion, Verdict
 from planner.plan.kueue import Plan
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.holders import Admitted
@@ -57,7 +57,7 @@ class Floor:
     def replayed(self) -> Sets:
         """Return the sets without which Kueue's own placement, replayed, finds places."""
         planning = self.planning
-        placing = Placing.of(planning.case.snapshot, planning.case.preemptor, Chance())
+        placing = Placing.of_preemptor(planning.case.snapshot, planning.case.preemptor, Chance())
         assert placing is not None
         test = placing.test(planning.case.assignment)
         assert test is not None
@@ -90,14 +90,9 @@ class Floor:
     def _verdicts(self, gone: Collection[Admitted]) -> Sequence[Verdict]:
         planning = self.planning
         positions = [planning.keys.index(one.key) for one in gone]
-        plan: Plan = planning.plan(
-            "optimum",
-            "feasible",
-            "",
-            objective="min-count",
-            victims=planning.describe_in_order(positions),
-            borrowing=True if gone else None,
-        )
+        found = Conclusion[Plan]("feasible", objective="min-count")
+        victims = planning.describe_in_order(positions)
+        plan = planning.plan(found, victims, borrowing=True if gone else None)
         return verify_plan(self.state, plan).verdicts
 
     def accepted(self) -> Sets:

@@ -15,7 +15,7 @@ import pytest
 from planner.errors import UnsupportedError
 from planner.models.shared.builder import Builder, Guarded, Linear, negation
 from planner.solver.deadline import Deadline
-from planner.solver.engine import run
+from planner.solver.engine import run_engine
 from tests.conftest import TEST_ALL
 from tests.exact import Exact, complete
 
@@ -179,7 +179,7 @@ def test_the_same_everywhere_is_no_part_of_a_row() -> None:
     one, x = builder.new(1, 1), builder.new(0, 5)
     builder.add(Linear({one: 2**64, x: 3}, -(2**64)) >= 7)
     assert list(builder.proto.constraints[0].linear.vars) == [x]
-    assert run(builder, Linear({one: 2**64, x: 6}), Deadline()).bound == 2**64 + 18
+    assert run_engine(builder, Linear({one: 2**64, x: 6}), Deadline()).bound == 2**64 + 18
     assert builder.positive_part(Linear({one: 2**64, x: 2}, -(2**64) - 4)).terms != {}
 
 
@@ -189,7 +189,7 @@ def test_an_objective_is_stated_in_its_unit() -> None:
     builder.add(Linear({x: 1, y: 1}) >= 3)
     assert builder.minimize(Linear({x: 6, y: 4}, 1)) == (2, 1)
     assert list(builder.proto.objective.coeffs) == [3, 2]
-    found = run(builder, Linear({x: 6, y: 4}, 1), Deadline())
+    found = run_engine(builder, Linear({x: 6, y: 4}, 1), Deadline())
     assert (found.outcome, found.bound, list(found.solution)) == ("optimal", 13, [0, 3])
 
 
@@ -197,7 +197,7 @@ def test_no_multiple_of_the_unit_between_is_infeasible() -> None:
     builder = Builder()
     x = builder.new(0, 9)
     builder.add(Linear({x: 2}).equals(3))
-    assert run(builder, None, Deadline()).outcome == "infeasible"
+    assert run_engine(builder, None, Deadline()).outcome == "infeasible"
 
 
 def test_what_cannot_be_stated_is_refused() -> None:

@@ -20,7 +20,7 @@ from planner.objective.terms import TermTable, work
 from planner.problem.kueue import Problem, build_problem
 from planner.quota.kueue.assignment import read_assignment
 from planner.solver.deadline import Deadline
-from planner.solver.engine import run
+from planner.solver.engine import run_engine
 from planner.term import ACCELERATOR, EACH, RATED, TERMS, unit_weight
 from tests.cluster import Object, cohort, pending, problem_of, queue, running, state_of
 from tests.conftest import examples
@@ -285,7 +285,7 @@ def test_what_the_model_minimises_is_what_the_table_says(
     columns = Columns(problem, classes, restricted)
     formulation = assemble(problem, columns, attempts(problem, allowed))
     expression = express(formulation, table, measure)
-    found = run(formulation.builder, expression, Deadline())
+    found = run_engine(formulation.builder, expression, Deadline())
     if found.outcome == "infeasible":
         return
     assert found.outcome == "optimal"
@@ -302,7 +302,7 @@ def test_work_is_exact_where_the_largest_size_times_the_longest_time_passes_64_b
     nobody = np.zeros(2, dtype=np.bool_)
     ones = np.ones(2, dtype=np.int64)
     names, sizes = ["large", "long"], np.array([2**45, ACCELERATOR])
-    disruptions = Disruptions.of([large, long])
+    disruptions = Disruptions.one_by_one([large, long])
     found = separable_terms(Losses(names, sizes, [1, 1], disruptions, ones, ones, ones, nobody, {}))
     assert found["lost_work"].tolist() == [1_099_511_628, 2**25]
     assert found["restart_cost"].tolist() == [0, 2]

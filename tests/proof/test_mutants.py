@@ -21,7 +21,7 @@ import planner
 from planner.errors import InputError, InternalError, SchemaError
 from planner.objective.profile_file import find_profile
 from planner.objective.profiles import Measure, measure_name, with_names
-from planner.plan import Cap, Level
+from planner.plan import Cap, Conclusion, Level
 from planner.plan.kueue import Plan
 from planner.reader.kueue import read_kueue_objects
 from planner.solver.kueue.start import start
@@ -103,17 +103,9 @@ class Case:
             "caps": tuple(Cap(term=measure_name(m), most=most) for m, most in caps.items()),
         }
         for borrowing in (True, False):
-            plan = planning.plan(
-                "optimum",
-                "optimal",
-                "",
-                objective=self.objective,
-                victims=planning.describe_in_order(positions),
-                borrowing=borrowing,
-                terms=terms,
-                certificate=certificate.model_copy(update=changes),
-                greedy=greedy,
-            )
+            claimed = certificate.model_copy(update=changes)
+            found = Conclusion("optimal", "", self.objective, terms, claimed, greedy)
+            plan = planning.plan(found, planning.describe_in_order(positions), borrowing=borrowing)
             try:
                 yield planning.accepted(plan)
             except InternalError:

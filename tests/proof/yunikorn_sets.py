@@ -16,7 +16,7 @@ from planner.proof.box import Box, Row
 from planner.proof.claims import BETTER
 from planner.proof.measures import Bounded
 from planner.proof.question import Question
-from planner.proof.yunikorn import YuniKornRules, yunikorn_rules
+from planner.proof.yunikorn import Setting, YuniKornRules, yunikorn_rules
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.deadline import Deadline
 from planner.solver.proving.grow import Effort, Grown, grow
@@ -76,10 +76,10 @@ class Sets:
     def rules(self, terms: Iterable[str], *, spare: bool = False) -> YuniKornRules:
         """Return the rules over classes that these terms do not tell apart."""
         planning = self.planning
-        case, order = planning.case, planning.problem.order.tolist()
+        case, order = planning.case, planning.problem.order
         spared: Spared = "last-tier" if spare else "nobody"
-        rules_for = yunikorn_rules(case.cluster, case.asking, planning.rules, order, spared)
-        rules = rules_for(planning.table, terms, ())
+        setting = Setting(case.cluster, case.asking, planning.rules, order, spared)
+        rules = yunikorn_rules(setting)(planning.table, terms, ())
         assert isinstance(rules, YuniKornRules)
         return rules
 

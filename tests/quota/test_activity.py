@@ -30,7 +30,7 @@ def codes(*parts: list[Object], **spec: Any) -> list[str]:
     """Return why the ClusterQueue a is inactive; ``parts`` are other objects."""
     (cluster_queue, local) = queue("a", 4, "pool")
     cluster_queue = {**cluster_queue, "spec": {**cluster_queue["spec"], **spec}}
-    found = Activity.of(state_of([cluster_queue, local], *parts)).hindrances
+    found = Activity.in_state(state_of([cluster_queue, local], *parts)).hindrances
     return [one.code for one in found.get("a", ())]
 
 

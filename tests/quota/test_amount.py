@@ -14,10 +14,10 @@ from planner.quota.kueue.amount import (
     WRAPPING,
     WRAPPING_BUT_WANTED,
     Arithmetic,
-    add,
     arithmetic_of,
     divide,
     multiply,
+    saturating_add,
     subtract,
 )
 from planner.state.kueue_release import find_release
@@ -44,7 +44,7 @@ FINITE = AMOUNTS.filter(lambda amount: amount != UNLIMITED)
     ],
 )
 def test_sums(a: int, b: int, total: int) -> None:
-    assert add(a, b) == total
+    assert saturating_add(a, b) == total
 
 
 @pytest.mark.parametrize(
@@ -81,27 +81,27 @@ def test_products(a: int, count: int, product: int) -> None:
 
 @given(AMOUNTS, AMOUNTS)
 def test_results_stay_within_64_bits_and_sums_commute(a: int, b: int) -> None:
-    assert add(a, b) == add(b, a)
-    for result in (add(a, b), subtract(a, b)):
+    assert saturating_add(a, b) == saturating_add(b, a)
+    for result in (saturating_add(a, b), subtract(a, b)):
         assert MIN_INT64 <= result <= MAX_INT64
 
 
 @given(FINITE, FINITE)
 def test_finite_amounts_are_exact_unless_they_leave_64_bits(a: int, b: int) -> None:
-    assert add(a, b) == min(max(a + b, MIN_INT64), MAX_INT64)
+    assert saturating_add(a, b) == min(max(a + b, MIN_INT64), MAX_INT64)
     assert subtract(a, b) == min(max(a - b, MIN_INT64), MAX_INT64)
 
 
 @given(AMOUNTS)
 def test_zero_changes_nothing_and_everything_minus_itself_is_zero(a: int) -> None:
-    assert add(a, 0) == a
+    assert saturating_add(a, 0) == a
     assert subtract(a, 0) == a
     assert subtract(a, a) == 0
 
 
 @given(AMOUNTS, AMOUNTS, AMOUNTS)
 def test_sums_never_fall_when_an_amount_grows(a: int, b: int, more: int) -> None:
-    assert add(a, max(b, more)) >= add(a, min(b, more))
+    assert saturating_add(a, max(b, more)) >= saturating_add(a, min(b, more))
 
 
 @pytest.mark.parametrize(

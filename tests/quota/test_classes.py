@@ -65,7 +65,7 @@ def test_counts_are_taken_from_the_first_members(
 
 
 def test_members_that_differ_do_not_agree() -> None:
-    classes = Classes.of([[3, 0], [1]])
+    classes = Classes.of_members([[3, 0], [1]])
     assert classes.agree_in(np.array([7, 8, 9, 7]))
     assert not classes.agree_in(np.array([7, 8, 9, 6]))
 

@@ -87,7 +87,7 @@ def test_limit_ranges_of_the_namespace_give_defaults() -> None:
         limit_range("ns", "Container", defaultRequest={"cpu": 2, "memory": 6}),
         limit_range("ns", "Container", defaultRequest={"cpu": 50}),  # the first value counts
     ]
-    defaults = Defaults.of("ns", ranges, [], NEWEST.rules)
+    defaults = Defaults.in_namespace("ns", ranges, [], NEWEST.rules)
     spec = {
         "containers": [box(), box({"cpu": 1, "memory": 1})],
         "initContainers": [box({"cpu": 1})],
@@ -96,7 +96,7 @@ def test_limit_ranges_of_the_namespace_give_defaults() -> None:
 
 
 def test_pod_defaults_apply_where_the_pod_says_something_of_its_own() -> None:
-    defaults = Defaults.of(
+    defaults = Defaults.in_namespace(
         "ns", [limit_range("ns", "Pod", defaultRequest={"memory": 7})], [], NEWEST.rules
     )
     spec: dict[str, Any] = {"containers": [box({"cpu": 1})]}
@@ -113,7 +113,7 @@ def test_older_releases_take_whole_pods_by_their_word(release: str) -> None:
     only; the sum is that of Kubernetes' ``PodRequests``, which reads whole pods since 1.34.
     """
     ranges = [limit_range("ns", "Pod", defaultRequest={"memory": 7}, default={"cpu": 8})]
-    defaults = Defaults.of("ns", ranges, [], find_release(release).rules)
+    defaults = Defaults.in_namespace("ns", ranges, [], find_release(release).rules)
     completes = release in {"0.17.7", "0.18.3"}
     spec: dict[str, Any] = {"containers": [box({"cpu": 1, "memory": 2, "gpu": 1})]}
     whole = {"requests": {"cpu": 3, "gpu": 9}}

@@ -41,7 +41,7 @@ def small_tree() -> QuotaTree:
 def share_of(tree: QuotaTree, amounts: dict[int, int], node: int = 1) -> Share:
     usage = Usage(tree)
     usage.add(1, amounts)
-    return Shares(tree).of(usage, node)
+    return Shares(tree).share_of(usage, node)
 
 
 def test_a_root_has_no_share() -> None:
@@ -78,7 +78,7 @@ def test_every_share_equals_the_recomputed_one(instance: Instance) -> None:
     usage.add(instance.preemptor.queue, request)
     shares = Shares(snapshot.tree)
     for at in range(len(snapshot.tree.nodes)):
-        node, found = node_id(snapshot, at), shares.of(usage, at)
+        node, found = node_id(snapshot, at), shares.share_of(usage, at)
         assert found.borrowing == naive.borrows(node, 0)
         assert found.weight == naive.tree.nodes[node].weight
         infinite = found.weight == 0 and found.ratio != 0

@@ -200,7 +200,7 @@ def frozen(snapshot: Snapshot) -> Snapshot:
         waiting=MappingProxyType(dict(snapshot.waiting)),
         flavors=MappingProxyType(dict(snapshot.flavors)),
         admitted=MappingProxyType(
-            {n: Holders.of(map(fixed, w)) for n, w in snapshot.admitted.items()}
+            {n: Holders.of_records(map(fixed, w)) for n, w in snapshot.admitted.items()}
         ),
         fr_index=MappingProxyType(dict(snapshot.fr_index)),
         inactive=MappingProxyType(dict(snapshot.inactive)),

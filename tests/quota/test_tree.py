@@ -143,7 +143,7 @@ def test_usage_changes_as_the_formulas_say(seed: int, arithmetic: Arithmetic) ->
             root = tree.path(node)[-2]
             share = shares.without(usage, root, node, {fr: amount})
             usage.remove(node, {fr: amount})
-            assert share == shares.of(usage, root)
+            assert share == shares.share_of(usage, root)
         elif gone:
             usage.remove(node, {fr: amount})
         else:

@@ -17,7 +17,7 @@ from planner.objective.kueue import term_table
 from planner.objective.profiles import Measure, Profile
 from planner.plan.kueue import Plan
 from planner.problem.kueue import build_problem
-from planner.quota.kueue.amount import add, subtract
+from planner.quota.kueue.amount import saturating_add, subtract
 from planner.quota.kueue.assignment import (
     Assignment,
     FlavorChoice,
@@ -111,7 +111,7 @@ class FlavorTruth:
             total: dict[str, int] = {}
             for i in members:
                 for resource, amount in self.requests[i].totals.items():
-                    total[resource] = add(total.get(resource, 0), amount)
+                    total[resource] = saturating_add(total.get(resource, 0), amount)
             for covering in self.snapshot.queues[self.preemptor.queue].spec.resource_groups:
                 wanted = {r: n for r, n in total.items() if r in covering.covered_resources}
                 if wanted:
@@ -159,7 +159,7 @@ class FlavorTruth:
                 fr = self.snapshot.fr_or_none(flavor, resource)
                 mode = "Fit"
                 if fr is not None:
-                    assumed[fr] = add(assumed.get(fr, 0), amount)
+                    assumed[fr] = saturating_add(assumed.get(fr, 0), amount)
                     mode = self._mode(self.snapshot.tree.frs[fr], assumed[fr])
                 elif amount:
                     mode = "NoFit"
@@ -211,7 +211,7 @@ class FlavorTruth:
         tree, at = self.anything.tree, self.anything.queue
         rest = value
         for above in tree.above(at):
-            if add(tree.usage(at, fr, 0), rest) <= tree.subtree(at, fr):
+            if saturating_add(tree.usage(at, fr, 0), rest) <= tree.subtree(at, fr):
                 return True
             rest = subtract(rest, tree.local_free(at, fr, 0))
             at = above

@@ -17,7 +17,7 @@ from planner.models.kueue.formulation import build_classes
 from planner.models.shared.builder import Builder, Linear
 from planner.solver import engine
 from planner.solver.deadline import Deadline
-from planner.solver.engine import run
+from planner.solver.engine import run_engine
 from planner.solver.kueue.planning import Planning
 from planner.solver.search import Run, Search
 from planner.solver.start import Given, start
@@ -63,12 +63,12 @@ def model() -> Builder:
 
 def test_an_optimum_that_is_not_its_own_bound_is_none(claims: Callable[..., None]) -> None:
     claims(Response(CpSolverStatus.OPTIMAL, [7], 3))
-    assert run(model(), COST, Deadline()).outcome == "feasible"
+    assert run_engine(model(), COST, Deadline()).outcome == "feasible"
 
 
 def test_a_bound_above_its_own_solution_is_none(claims: Callable[..., None]) -> None:
     claims(Response(CpSolverStatus.FEASIBLE, [7], 8))
-    assert run(model(), COST, Deadline()) == Run("feasible", [7], 0)
+    assert run_engine(model(), COST, Deadline()) == Run("feasible", [7], 0)
 
 
 def test_false_claims_now_and_then_change_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ def test_a_false_infeasible_is_found_out() -> None:
     for literal in literals:
         builder.add(over >= 1 - 5 * GIB, when=[literal])
     builder.any_of(literals)
-    assert run(builder, None, Deadline()).outcome == "optimal"
+    assert run_engine(builder, None, Deadline()).outcome == "optimal"
 
 
 def test_equal_conditions_have_one_witness() -> None:
@@ -129,7 +129,7 @@ def test_what_is_infeasible_stays_so() -> None:
     over = rows_in_bytes(builder)
     builder.add(over >= GIB)
     builder.add(over <= GIB - 1)
-    assert run(builder, None, Deadline()).outcome == "infeasible"
+    assert run_engine(builder, None, Deadline()).outcome == "infeasible"
 
 
 def test_without_a_forced_class_there_is_no_answer() -> None:

@@ -15,7 +15,7 @@ from planner.plan import AnyPlan
 from planner.reader import read
 from planner.solver import finder, levels
 from planner.solver.deadline import Deadline
-from planner.solver.engine import run
+from planner.solver.engine import run_engine
 from planner.solver.levels import SHORT
 from planner.state.kueue import State
 from tests.benchmarks.clusters import Form, cluster
@@ -159,8 +159,8 @@ def test_values_that_the_solver_cannot_add_up_are_refused(
     for least, most in ends:
         builder.new(least, most)
     if fits:
-        assert run(builder, None, Deadline()).outcome == "optimal"
+        assert run_engine(builder, None, Deadline()).outcome == "optimal"
     else:
         with pytest.raises(UnsupportedError) as caught:
-            run(builder, None, Deadline())
+            run_engine(builder, None, Deadline())
         told(caught.value)

@@ -16,7 +16,7 @@ from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.solver import answer as comparison
 from planner.solver import engine, levels
 from planner.solver.deadline import Deadline, Trees
-from planner.solver.engine import run
+from planner.solver.engine import run_engine
 from planner.solver.finder import Answer, find_within, solve_levels
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import prepare, settled
@@ -58,19 +58,19 @@ class Cut:
         """Run a model with as much effort as it likes, or little, or none."""
         kind = self.chance.choice(["any", "any", "none", "whole"])
         if kind == "whole":
-            return run(builder, objective, deadline, hint, effort)
+            return run_engine(builder, objective, deadline, hint, effort)
         self.cut += 1
         if kind == "none":
             return Run("unknown")
         # Some solution, as an attempt cut short leaves it.
-        found = run(builder, None, deadline, effort=effort)
+        found = run_engine(builder, None, deadline, effort=effort)
         return Run("feasible", found.solution) if found.solution else Run("unknown")
 
 
 @pytest.fixture
 def cut(monkeypatch: pytest.MonkeyPatch) -> Cut:
     made = Cut()
-    monkeypatch.setattr(engine, "run", made)
+    monkeypatch.setattr(engine, "run_engine", made)
     return made
 
 

@@ -14,7 +14,7 @@ from planner.errors import InputError
 from planner.models.shared.builder import Builder, Linear
 from planner.solver import engine
 from planner.solver.deadline import Deadline
-from planner.solver.engine import run
+from planner.solver.engine import run_engine
 from planner.solver.search import Run
 from tests.conftest import TEST_ALL
 from tests.oracle.objectives import LEVELS
@@ -87,10 +87,10 @@ def test_running_out_of_time_never_makes_it_worse_than_the_schedulers_own(
         ) -> Run:
             left[0] -= 1
             if left[0] >= 0:
-                return run(builder, objective, deadline, None, *more, **named)  # type: ignore[arg-type]
+                return run_engine(builder, objective, deadline, None, *more, **named)  # type: ignore[arg-type]
             return Run("unknown")
 
-        monkeypatch.setattr(engine, "run", hasty)
+        monkeypatch.setattr(engine, "run_engine", hasty)
         try:
             plan = answer(state, objective, certify=False)  # trees would prove it all the same
         except InputError:

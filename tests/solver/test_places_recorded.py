@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import planner
+from planner.plan import Conclusion
 from planner.plan.kueue import Plan
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, start
@@ -129,9 +130,7 @@ def is_accepted(planning: Planning, keys: frozenset[str]) -> bool:
     positions = [planning.keys.index(key) for key in keys]
     victims = planning.describe_in_order(positions)
     for borrowing in planning.attempts:
-        plan = planning.plan(
-            "optimum", "feasible", "", objective="", victims=victims, borrowing=borrowing
-        )
+        plan = planning.plan(Conclusion("feasible"), victims, borrowing=borrowing)
         if verify_plan(planning.state, plan, snapshot=planning.case.snapshot).accepted:
             return True
     return False

@@ -15,7 +15,7 @@ from planner.models.shared.builder import Builder, Linear
 from planner.plan.kueue import Cascade, Plan
 from planner.solver import deadline, engine, levels
 from planner.solver.deadline import Deadline
-from planner.solver.engine import run
+from planner.solver.engine import run_engine
 from planner.solver.kueue import aftermath
 from planner.solver.kueue.aftermath import cascade
 from planner.solver.kueue.stability import NOT_KNOWN
@@ -104,9 +104,9 @@ def test_a_level_that_was_given_up_may_still_improve(monkeypatch: pytest.MonkeyP
         if hint is not None and not given_up:
             given_up.append(objective)
             return Run("unknown")
-        return run(builder, objective, deadline, hint, effort)
+        return run_engine(builder, objective, deadline, hint, effort)
 
-    monkeypatch.setattr(engine, "run", hasty)
+    monkeypatch.setattr(engine, "run_engine", hasty)
     monkeypatch.setattr(levels, "grow", lambda *_: Grown())  # no tree tells either
     plan = planner.solve(state, PENDING, assignment=preempt(state))
     assert plan.certificate is not None

@@ -14,7 +14,7 @@ from ortools.sat.python import cp_model_helper as cp
 import planner
 from planner.models.shared.builder import Builder, Linear, total
 from planner.solver.deadline import Deadline, OutOfTime, waited_for
-from planner.solver.engine import run
+from planner.solver.engine import run_engine
 from planner.solver.proving import program
 from planner.stage import progress_to
 from tests.conftest import ROOT
@@ -67,7 +67,7 @@ def split_markets() -> Builder:
 def test_ctrl_c_ends_a_long_run() -> None:
     before, user = threading.enumerate(), User(patience=4)
     with progress_to(user), pytest.raises(KeyboardInterrupt):
-        run(split_markets(), None, Deadline.after(LIMIT_S))
+        run_engine(split_markets(), None, Deadline.after(LIMIT_S))
     assert user.signs == user.patience
     assert threading.enumerate() == before
 
@@ -76,7 +76,7 @@ def test_ctrl_c_is_still_pythons_after_a_run() -> None:
     """CP-SAT would take it over, for good."""
     builder = Builder()
     builder.add(Linear({builder.new(0, 2): 1}) >= 1)
-    assert run(builder, None, Deadline()).outcome == "optimal"
+    assert run_engine(builder, None, Deadline()).outcome == "optimal"
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
 
@@ -125,7 +125,7 @@ def test_presolve_that_heeds_no_limit_is_waited_for_no_longer(
     monkeypatch.setattr(cp, "SolveWrapper", Deaf)
     builder = split_markets()
     try:
-        found = run(builder, None, Deadline.after(0.1))
+        found = run_engine(builder, None, Deadline.after(0.1))
     finally:
         ended.set()
     assert found.outcome == "unknown"
@@ -139,7 +139,7 @@ def test_models_have_no_constraint_that_presolve_takes_apart_without_end() -> No
     positive = builder.positive_part(Linear(amounts, -8))
     builder.add(positive >= 4)
     assert not any(row.has_lin_max() for row in builder.proto.constraints)
-    found = run(builder, positive, Deadline())
+    found = run_engine(builder, positive, Deadline())
     assert found.outcome == "optimal"
     assert positive.value(found.solution) == 4  # 5 + 7 - 8; all three give 7, others less than 4
 

@@ -16,7 +16,7 @@ import planner
 from planner.objective.profiles import PROFILES
 from planner.plan.yunikorn import YuniKornPlan
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, is_usable, prepare
-from planner.quota.yunikorn.resource import fits
+from planner.quota.yunikorn.resource import fits_in
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.yunikorn.planning import Laws
 from planner.state.yunikorn import YuniKornState
@@ -452,7 +452,7 @@ def has_room(cluster: Cluster, asking: Asking) -> bool:
     """Say whether a usable node takes an ask without victims: then these may be anywhere."""
     return any(
         is_usable(cluster, room, asking.ask)
-        and fits(room.available, asking.ask.resource)
+        and fits_in(room.available, asking.ask.resource)
         and pod_fits(cluster, asking, room, ())
         for room in cluster.nodes
     )

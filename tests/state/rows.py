@@ -10,7 +10,7 @@ from planner.state.kueue_columns import Columns, Row
 
 def check_row(columns: Columns, place: int, one: Workload) -> None:
     """Compare the columns at a place with a workload: its object says what they do."""
-    row = Row.of(one)
+    row = Row.of_workload(one)
     for name in ("key", "uid", "remarks", "priority", "boost", "evicted"):
         assert getattr(columns, name)[place] == getattr(row, name)
     assert (columns.holds_quota[place], columns.is_pending[place]) == row[-2:]

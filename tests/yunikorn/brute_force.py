@@ -14,7 +14,7 @@ from planner.quota.yunikorn.held_back import passed_over
 from planner.quota.yunikorn.queue import Queue, Snapshot, under, walk
 from planner.quota.yunikorn.resource import (
     Resource,
-    fits,
+    fits_in,
     fits_loose,
     fits_raw,
     ge_all,
@@ -50,11 +50,11 @@ def legal_sets(cluster: Cluster, asking: Asking, rules: str) -> NodeSets:
     for room in cluster.nodes:
         if not is_usable(cluster, room, ask) or cluster.closes(room.node_id, ask):
             continue
-        has_room = fits(room.available, ask.resource) and pod_fits(cluster, asking, room, ())
+        has_room = fits_in(room.available, ask.resource) and pod_fits(cluster, asking, room, ())
         sets[room.node_id] = {
             _keys(victims)
             for victims in subsets([c for c in candidates if has_room or is_on(c, room)], 1)
-            if (has_room or fits(freed(room, victims), ask.resource))
+            if (has_room or fits_in(freed(room, victims), ask.resource))
             and pod_fits(cluster, asking, room, victims)
             and trial.has_order(frozenset(victims))
             and trial.within_guaranteed(victims)
@@ -140,7 +140,7 @@ class Trial:
         for queue in self.asking.leaf.lineage:
             total = plus(minus(queue.allocated, _below(queue, victims)), ask)
             asked = {t: total[t] for t, amount in ask.items() if amount or not required}
-            if not (fits_loose if queue.parent or required else fits)(queue.max, asked):
+            if not (fits_loose if queue.parent or required else fits_in)(queue.max, asked):
                 return False
         return True
 

@@ -43,10 +43,10 @@ def test_amounts(
 @pytest.mark.parametrize(
     ("function", "a", "b", "holds"),
     [
-        (r.fits, {"x": 2}, {"x": 2}, True),
-        (r.fits, {}, {"x": 1}, False),
-        (r.fits, None, {"x": 0}, True),
-        (r.fits, {"x": -3}, {"x": 0}, True),
+        (r.fits_in, {"x": 2}, {"x": 2}, True),
+        (r.fits_in, {}, {"x": 1}, False),
+        (r.fits_in, None, {"x": 0}, True),
+        (r.fits_in, {"x": -3}, {"x": 0}, True),
         (r.fits_loose, {}, {"x": 1}, True),
         (r.fits_loose, {"x": -3}, {"x": 0}, True),
         (r.fits_loose, {"x": 0}, {"x": 1}, False),

@@ -24,7 +24,7 @@ from planner.plan import Status, Verdict
 from planner.plan.asked import Asked
 from planner.plan.yunikorn import YuniKornPlan
 from planner.proof.claims import LAST_RESORT, Claims, Limits
-from planner.proof.yunikorn import yunikorn_rules
+from planner.proof.yunikorn import Setting, yunikorn_rules
 from planner.proof.yunikorn.frame import candidates
 from planner.quota.yunikorn.cluster import prepare
 from planner.quota.yunikorn.lowered import LOWERED, find_asking
@@ -233,10 +233,10 @@ class _Checking:
         return "opted-out" if self.plan.spares("opted-out") else "nobody"
 
     def _questions(self, caps: Limits, spare: Spared, wishes: Wishes | None = None) -> Claims:
-        case, order = self.case, self.case.problem.order.tolist()
-        rules_for = yunikorn_rules(case.cluster, case.asking, self.plan.rules, order, spare)
+        case, order = self.case, self.case.problem.order
+        setting = Setting(case.cluster, case.asking, self.plan.rules, order, spare)
         wishes = self.profile.wishes if wishes is None else wishes
-        return Claims(self.table, rules_for, caps, wishes)
+        return Claims(self.table, yunikorn_rules(setting), caps, wishes)
 
 
 def _option(name: str, said: str) -> str:

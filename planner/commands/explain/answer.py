@@ -119,7 +119,7 @@ def _solved(
     inquiry: AnyInquiry, position: int, condition: Condition, bounds: Bounds
 ) -> tuple[Sequence[int] | None, Outcome]:
     """Return the best victims, as positions, with one candidate spared or taken."""
-    search = inquiry.asked(bounds, [position])
+    search = inquiry.search_within(bounds, [position])
     k = next((k for k, each in enumerate(search.classes.members) if position in each), None)
     taken = search.incumbent is not None and k is not None and bool(search.incumbent[k])
     if condition == "sparing":
@@ -286,7 +286,7 @@ def answered(
     if inquiry.plan.status == "infeasible":
         clash = inquiry.clash()
         text = about_nothing(inquiry.plan, clash)
-        return inquiry.answer("why-nothing", text, clash=clash)
+        return inquiry.composed("why-nothing", text, clash=clash)
     needed = necessary(inquiry, inquiry.plan.keys)
     standings = tuple(
         inquiry.standing(key).model_copy(update={"necessary": needed[key]})
@@ -295,7 +295,7 @@ def answered(
     optima = count_optima(inquiry, limit)
     text = about_plan(inquiry.plan, standings, optima)
     standings += tuple(map(inquiry.standing, inquiry.others))
-    return inquiry.answer("why-this-plan", text, standings, optima=optima)
+    return inquiry.composed("why-this-plan", text, standings, optima=optima)
 
 
 def explain_victim(inquiry: AnyInquiry, name: str) -> CommonExplanation:
@@ -314,11 +314,11 @@ def explain_victim(inquiry: AnyInquiry, name: str) -> CommonExplanation:
     if inquiry.plan.status == "infeasible":
         clash = inquiry.clash()
         text = f"{text}. {about_nothing(inquiry.plan, clash)}"
-        return inquiry.answer(question, text, (place,), clash=clash)
+        return inquiry.composed(question, text, (place,), clash=clash)
     other, position = None, inquiry.positions.get(key)
     asked = inquiry.searched and inquiry.plan.status in {"optimal", "feasible"}
     # Only where no law excludes it by itself; it may be a last resort.
     if position is not None and asked and inquiry.excluded_by(inquiry.planning, position) is None:
         other = alternative(inquiry, position, "sparing" if place.by_plan else "taking")
         text = f"{text}. {about_alternative(inquiry.profile, other)}"
-    return inquiry.answer(question, text, (place,), alternative=other)
+    return inquiry.composed(question, text, (place,), alternative=other)

@@ -34,7 +34,7 @@ from planner.plan import AnyPlan
 from planner.quantity import plural
 from planner.scheduler import scheduler_of
 from planner.solver.deadline import Deadline
-from planner.solver.engine import run
+from planner.solver.engine import run_engine
 from planner.solver.finder import find_any
 from planner.solver.search import Outcome, Search
 from planner.solver.start import AnyPlanning, Given, solve, start
@@ -54,7 +54,7 @@ def minimal_clash(
     """
 
     def feasible(ids: set[str]) -> Outcome:
-        return run(stated({law.id for law in laws} - ids), None, deadline).outcome
+        return run_engine(stated({law.id for law in laws} - ids), None, deadline).outcome
 
     kept = {law.id for law in laws}
     outcome = feasible(kept)
@@ -163,11 +163,10 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
         """The bounds of alternatives, strictest first; the next where no plan keeps to them."""
         return [Bounds(), Bounds(capped=False)] if self.profile.caps else [Bounds()]
 
-    def asked(self, bounds: Bounds, apart: Collection[int] = ()) -> Search:
+    def search_within(self, bounds: Bounds, apart: Collection[int] = ()) -> Search:
         """Prepare a search within bounds; the positions ``apart`` have classes of their own."""
         profile = self.profile if bounds.capped else replace(self.profile, caps=())
-        more = {"last_resort": True} if bounds.last_resort else {}
-        return self.prepare(self.planning, profile, self.deadline, self.greedy, apart, **more)
+        return self.prepare(self.planning, profile, self.deadline, self.greedy, apart)
 
     @abstractmethod
     def plan_of(self, victims: Sequence[int], *, proved: bool) -> PlanT:
@@ -178,7 +177,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
 
     def among_optima(self) -> Search:
         """Return a search whose answers are the optimal plans, with none found yet."""
-        search = self.asked(Bounds())
+        search = self.search_within(Bounds())
         # The number of victims as well: plans with a victim that is not needed are not optimal.
         for measure in (*self.profile.levels, NAMED):
             search.limit(measure, value_in(self.plan.terms, measure))
@@ -230,7 +229,7 @@ class Explainer(ABC, Generic[PlanningT, PlanT]):
             tried_all=in_time and all_kinds,
         )
 
-    def answer(
+    def composed(
         self, question: Question, text: str, standings: tuple[Any, ...] = (), **found: object
     ) -> CommonExplanation:
         """Put an answer together from a text, the standings in it and what else was ``found``."""

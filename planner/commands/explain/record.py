@@ -24,14 +24,14 @@ class LawInWords(Record):
     text: Annotated[str, Label("Clash", "text", "text")]
 
     @classmethod
-    def of(cls, law: Law, text: str) -> LawInWords:
+    def with_text(cls, law: Law, text: str) -> LawInWords:
         """Return a law with what it says here."""
         return cls(law=law.id, title=law.title, text=text)
 
     @classmethod
     def said(cls, law: Law, words: Mapping[str, Callable[..., str]], *of: object) -> LawInWords:
         """Return a law with what ``words``, by the ids of laws, say of ``of``; or its title."""
-        return cls.of(law, words[law.id](*of) if law.id in words else law.title)
+        return cls.with_text(law, words[law.id](*of) if law.id in words else law.title)
 
 
 class CommonStanding(Record):

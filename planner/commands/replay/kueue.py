@@ -38,7 +38,7 @@ from planner.reference.kueue.context import Assigned, Target
 from planner.reference.kueue.cycle.nomination import why_not_nominated
 from planner.reference.kueue.cycle.processing import Decider, Entry, Outcome
 from planner.reference.kueue.cycle.run import run_cycle
-from planner.reference.kueue.decision import TRIES, Decision, decide
+from planner.reference.kueue.decision import TRIES, Decision, decide, decide_under
 from planner.state import AUTO, RequestsFrom, parse_time
 from planner.state.kueue import ClusterQueue, State, Workload
 from planner.state.kueue_release import MAIN, NEWEST, find_release
@@ -322,7 +322,7 @@ def _answer_to(
     given = line.get("assignment")
     fixed = None if given is None else parse_assignment(given, f"{where}: assignment")
 
-    def answer(state: State, decider: Decider) -> Answer:
+    def replayed(state: State, decider: Decider) -> Answer:
         extra = flavor_resources(fixed) if fixed else ()
         snapshot = take_snapshot(state, extra=extra, placing=True)
         if not single:
@@ -334,9 +334,9 @@ def _answer_to(
                 found["inadmissible"] = "the ClusterQueue is not in the snapshot"
             return found
         known = read_assignment(fixed, preemptor, f"{line['id']}: assignment")
-        return _decision(decide(snapshot, preemptor, known), snapshot)
+        return _decision(decide_under(snapshot, preemptor, known), snapshot)
 
-    return answer
+    return replayed
 
 
 def _decided(

@@ -123,7 +123,7 @@ def _of_quota(line: Line, expected: Answer, state: YuniKornState, where: str) ->
         raise LookupFailed(where, f'there is no queue "{state.x.quota_queue}"')
     queue = cluster.tree.by_path[path]
 
-    def answer(ties: Ties) -> Answer:
+    def replayed(ties: Ties) -> Answer:
         found = preempt_quota(queue, ties)
         return {
             "triggered": bool(found.victims),
@@ -138,7 +138,7 @@ def _of_quota(line: Line, expected: Answer, state: YuniKornState, where: str) ->
             "panic": None,
         }
 
-    return cluster, or_panic(answer)
+    return cluster, or_panic(replayed)
 
 
 def _of_due(line: Line, expected: Answer, state: YuniKornState, where: str) -> Answering:
@@ -172,10 +172,10 @@ def _of_timing(line: Line, expected: Answer, state: YuniKornState, where: str) -
     last = clusters[-1]
     due = [path for path, start in times.starts.items() if start <= last.now]
 
-    def answer(ties: Ties) -> Answer:
+    def replayed(ties: Ties) -> Answer:
         return {**_passed(last, due, ties), "starts": starts}
 
-    return last, or_panic(answer)
+    return last, or_panic(replayed)
 
 
 def _passed(cluster: Cluster, due: Collection[str], ties: Ties) -> Answer:

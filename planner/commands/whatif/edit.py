@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from os import PathLike
-from typing import Annotated, Any, Final, Protocol, TypeVar
+from typing import Annotated, Any, Final, Protocol, TypeVar, cast
 
 from msgspec import Struct
 
@@ -81,16 +81,17 @@ _MOST_SHOWN: Final = 12
 
 def changed(whole: WholeT, steps: Sequence[str | int], change: Callable[[Any], Any]) -> WholeT:
     """Return a copy with a part changed; steps to it are names of fields and places in tuples."""
-    part: Any = whole
+    found: object
     if not steps:
-        part = change(part)
+        found = change(whole)
     elif isinstance(first := steps[0], int):
-        part = (*part[:first], changed(part[first], steps[1:], change), *part[first + 1 :])
+        parts = cast("tuple[object, ...]", whole)
+        inner = changed(parts[first], steps[1:], change)
+        found = (*parts[:first], inner, *parts[first + 1 :])
     else:
-        inner = changed(getattr(part, first), steps[1:], change)
-        part = part.model_copy(update={first: inner})
-    found: WholeT = part
-    return found
+        inner = changed(getattr(whole, first), steps[1:], change)
+        found = cast("Schema", whole).model_copy(update={first: inner})
+    return cast("WholeT", found)
 
 
 def replaced(
@@ -196,11 +197,11 @@ def edit(state: StateT, assignments: Sequence[str]) -> StateT:
         if not equals or not target or not value:
             hint = f"such as {edits.EXAMPLE}"
             refused = setting.refused("is not an edit", "OBJECT.FIELD=VALUE", hint)
-            raise refused.of("option")
+            raise refused.of_kind("option")
         try:
             state = edits.edited(state, setting)
         except InputError as error:
-            raise error.of("option") from None
+            raise error.of_kind("option") from None
     digest = hashlib.sha256("\n".join((state.digest, *assignments)).encode()).hexdigest()
     return state.model_copy(update={"digest": digest})
 

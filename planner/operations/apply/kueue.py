@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from planner.commands.check.plan import check
 from planner.errors import InputError
@@ -121,15 +121,17 @@ def preview(question: Question, cluster: Cluster, options: Sequence[str]) -> App
     how = {**cluster.how, "now": plan.now}  # as the plan was made
     state = of_kueue(read_objects(cluster.take().value(), where="snapshot", **how))
     if said := cannot_be_applied(plan, state):
-        return answer(plan, "refused", said)
+        return record_of(plan, "refused", said)
     if changes := question.changes(state):
         why = "the cluster is no longer as the plan has it"
         way_on = f"plan again: kubectl preemption-plan --pending {plan.preemptor} -o plan.json"
-        return answer(plan, "refused", why, changes=tuple(changes), way_on=way_on)
+        found = {"changes": tuple(changes), "way_on": way_on}
+        return record_of(plan, "refused", why).model_copy(update=found)
     reason, steps = steps_of(state, plan, options)
     if reason:
-        return answer(plan, "refused", reason)
-    return answer(plan, "planned", plural(len(steps), "step"), steps=steps)
+        return record_of(plan, "refused", reason)
+    planned = record_of(plan, "planned", plural(len(steps), "step"))
+    return planned.model_copy(update={"steps": steps})
 
 
 def with_commands(state: State, plan: Plan, options: Sequence[str]) -> Plan:
@@ -183,7 +185,7 @@ class Run:
             self._acts.append(line)
         self._tell(line)
 
-    def run(self, wait_s: float | None) -> Applied:
+    def carry_out(self, wait_s: float | None) -> Applied:
         """Carry the plan out within so many seconds; take the boosts back in the end."""
         steer = self._steer
         try:
@@ -209,15 +211,12 @@ class Run:
             self._steer.take_back()
         except InputError as error:
             said, way_on = f"{said}; and then: {error}", RELEASE
-        return answer(self._plan, status, said, acts=tuple(self._acts), way_on=way_on, **more)
+        found = {"acts": tuple(self._acts), "way_on": way_on, **more}
+        return record_of(self._plan, status, said).model_copy(update=found)
 
 
-def answer(plan: Plan, status: ApplyStatus, explanation: str, **more: Any) -> Applied:  # noqa: ANN401
+def record_of(plan: Plan, status: ApplyStatus, explanation: str) -> Applied:
     """Return the record of a run for a plan."""
     return Applied(
-        preemptor=plan.preemptor,
-        status=status,
-        explanation=explanation,
-        victims=plan.keys,
-        **more,
+        preemptor=plan.preemptor, status=status, explanation=explanation, victims=plan.keys
     )

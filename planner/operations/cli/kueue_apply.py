@@ -71,7 +71,7 @@ def command(given: Options) -> int:
 
 def _applied(given: Options, plan: Plan) -> Applied:
     """Compare the cluster with the plan, show the steps, ask, and carry it out."""
-    from planner.operations.apply.kueue import Question, Run, answer, preview
+    from planner.operations.apply.kueue import Question, Run, preview, record_of
     from planner.operations.report.kueue_apply import render_applied
     from planner.operations.report.steer import text_of
 
@@ -85,8 +85,8 @@ def _applied(given: Options, plan: Plan) -> Applied:
         target = given.target
         write(render_applied(shown, "table", width=target.width, color=False))
         if not click.confirm("Carry it out?", err=True):
-            return answer(plan, "refused", "you said no")
+            return record_of(plan, "refused", "you said no")
         question = question._replace(agreed=frozenset(one.title for one in shown.steps))
     lease = lease_of(cluster, LEASE, needed=False)
     run = Run(question, cluster, lease=lease, tell=lambda one: say("apply", text_of(one).rstrip()))
-    return run.run(given.wait)
+    return run.carry_out(given.wait)

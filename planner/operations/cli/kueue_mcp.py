@@ -65,7 +65,7 @@ def command(given: Options) -> int:
     roots = tuple(map(_root, given.states))
     bounds = {name: given.values[name] for name in ("seconds", "max_bytes", "memory")}
     cluster = {name: given.values[name] for name in OF_CLUSTER}
-    anyio.run(_Service(roots, bounds, cluster).run)
+    anyio.run(_Service(roots, bounds, cluster).answer_calls)
     return OPTIMAL
 
 
@@ -97,7 +97,7 @@ class _Service:
         self.roots, self.bounds, self.cluster = roots, bounds, cluster
         self.turns = anyio.Semaphore(AT_ONCE)
 
-    async def run(self) -> None:
+    async def answer_calls(self) -> None:
         """Answer until standard input ends."""
         import anyio
         from mcp.server import Server

@@ -50,7 +50,7 @@ class Ended(NamedTuple):
     kind: str = ""
 
 
-async def answer(words: Sequence[str], dump: bytes, bounds: Bounds, plans: int) -> Ended:
+async def run_command(words: Sequence[str], dump: bytes, bounds: Bounds, plans: int) -> Ended:
     """Run the command line on a dump, until it ends or this coroutine is cancelled.
 
     ``words`` are all but the limits, which are those of the bounds; ``plans`` share the time.

@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from planner.commands.explain.record import CommonExplanation
 from planner.commands.whatif.edit import Settings, WhatIf
 from planner.errors import AT_MOST
-from planner.operations.serve.answering import Bounds, Ended, answer
+from planner.operations.serve.answering import Bounds, Ended, run_command
 from planner.operations.serve.asked import MOST_EDITS, Bounded, Edit, Who, Why
 from planner.plan import AnyPlan
 from planner.reader.source import STDIN
@@ -233,7 +233,9 @@ class Answering:
                     dump = await _body(request, bounds.max_bytes)
                 self._refuse_if_busy()
                 async with self._slots:
-                    ended = await _while_waited_for(answer(whole, dump, bounds, plans), request)
+                    ended = await _while_waited_for(
+                        run_command(whole, dump, bounds, plans), request
+                    )
         except TimeoutError:
             said = f"there was no answer within {bounds.seconds:g} s"
             raise HTTPException(408, said) from None

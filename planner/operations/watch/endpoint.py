@@ -6,7 +6,7 @@ import socket
 from contextlib import suppress
 from socketserver import ThreadingMixIn
 from threading import Lock, Thread
-from typing import Any, Final
+from typing import Final
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
 from planner.errors import InputError
@@ -15,6 +15,8 @@ from planner.operations.watch.record import Figures
 EXTRA: Final = "pip install 'preemption-planner[operations]', or '.[operations]' in a checkout"
 MOST: Final = 32
 """The most connections at a time: the oldest makes room for a new one."""
+Connection = socket.socket | tuple[bytes, socket.socket]
+"""What the standard library's servers call a request; the latter is none of a stream."""
 SILENT_S: Final = 10
 """Seconds after which a connection ends that says nothing, or takes nothing."""
 
@@ -53,22 +55,23 @@ class _Server(ThreadingMixIn, WSGIServer):
         kind, flags = socket.SOCK_STREAM, socket.AI_PASSIVE
         found = socket.getaddrinfo(host, port, type=kind, flags=flags)
         self.address_family, *_, address = found[0]
-        self._open: dict[Any, None] = {}
+        self._open: dict[Connection, None] = {}
         self._changing = Lock()
         super().__init__((str(address[0]), port), _Handler)
 
-    def process_request(self, request: Any, client_address: object) -> None:  # noqa: ANN401
+    def process_request(self, request: Connection, client_address: object) -> None:
         """Answer in a thread; where there are too many, the oldest ends."""
         with self._changing:
             self._open[request] = None
             if len(self._open) > MOST:
                 oldest = next(iter(self._open))
                 del self._open[oldest]
-                with suppress(OSError):  # it ends by itself
-                    oldest.shutdown(socket.SHUT_RDWR)
+                if isinstance(oldest, socket.socket):
+                    with suppress(OSError):  # it ends by itself
+                        oldest.shutdown(socket.SHUT_RDWR)
         super().process_request(request, client_address)
 
-    def close_request(self, request: Any) -> None:  # noqa: ANN401
+    def close_request(self, request: Connection) -> None:
         """Close a connection."""
         with self._changing:
             self._open.pop(request, None)

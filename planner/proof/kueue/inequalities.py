@@ -17,7 +17,7 @@ from planner.proof.box import Box, Numbers, Row, exact, sum_of_products
 from planner.proof.kueue.frame import Frame
 from planner.quantity import MAX_INT64, UNLIMITED
 from planner.quota.classes import IntArray
-from planner.quota.kueue.amount import add, subtract
+from planner.quota.kueue.amount import saturating_add, subtract
 from planner.verifier.kueue.fair_sharing import INITIAL_SHARE, FairSetting
 
 _NOBODY: Final = np.zeros(0, dtype=np.int64)
@@ -54,7 +54,7 @@ def fit_rows(frame: Frame) -> Iterator[tuple[str, Row]]:
                 # What the node keeps and does not use serves the request there, and only the rest
                 # goes up.
                 need -= max(0, kept - used)
-                cap = UNLIMITED if limit is None else add(subtract(quota, kept), limit)
+                cap = UNLIMITED if limit is None else saturating_add(subtract(quota, kept), limit)
                 missing = need + max(0, used - kept) - cap
             # Where nothing is missing every set satisfies the row: it would say nothing.
             if UNLIMITED not in {cap, quota} and missing > 0:
@@ -132,7 +132,7 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
         yield from stays_over(frame, node, watched[0], most)
         return
     counted = {
-        f"{frame.tree.frs[fr]} over at {frame.name(node)}": Counted.of(frame, node, fr, most)
+        f"{frame.tree.frs[fr]} over at {frame.name(node)}": Counted.at_node(frame, node, fr, most)
         for fr in watched
     }
     if any(each.says_nothing for each in counted.values()):
@@ -175,7 +175,7 @@ class Counted(NamedTuple):
     sizes: Sequence[int]
 
     @classmethod
-    def of(cls, frame: Frame, node: int, fr: int, most: IntArray) -> Counted:
+    def at_node(cls, frame: Frame, node: int, fr: int, most: IntArray) -> Counted:
         """Return what counts of a fr at a node, with at most ``most`` victims of each class."""
         room = frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
         classes = frame.counting(node, fr, room)
@@ -245,7 +245,10 @@ def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tup
 
     all in units of their common divisor. Only victims count of whom nodes between take up nothing.
     """
-    counted, what = Counted.of(frame, node, fr, most), f"{frame.tree.frs[fr]} of {frame.name(node)}"
+    counted, what = (
+        Counted.at_node(frame, node, fr, most),
+        f"{frame.tree.frs[fr]} of {frame.name(node)}",
+    )
     if counted.says_nothing:
         return
     classes, held = counted.classes, counted.held

@@ -27,7 +27,7 @@ from planner.proof.kueue.inequalities import (
 )
 from planner.quantity import format_units
 from planner.quota.classes import IntArray, group
-from planner.quota.kueue.amount import add
+from planner.quota.kueue.amount import saturating_add
 from planner.quota.kueue.holders import Holders
 from planner.verifier.kueue.case import remove_all, usage_with
 from planner.verifier.kueue.fair_sharing import FairSetting
@@ -90,12 +90,12 @@ def _is_fair(frame: Frame, box: Box, k: int, top: int) -> bool:
     shares, usage = frame.fair.shares, frame.usage_after(box.least)
     # The two ends of the box at once: no set has a lower share on the preemptor's side or a higher
     # one on the victim's.
-    mine = shares.of(frame.usage_after(box.most), frame.fair.rival(top))
-    after = before = shares.of(usage, top)
+    mine = shares.share_of(frame.usage_after(box.most), frame.fair.rival(top))
+    after = before = shares.share_of(usage, top)
     if box.least[k] > 0:
         back = usage.copy()
         back.add(int(frame.queue[k]), frame.first[k].usage)
-        before = shares.of(back, top)
+        before = shares.share_of(back, top)
     return frame.fair.is_fair(mine, before, after)
 
 
@@ -112,7 +112,7 @@ def _refused_set(frame: Frame, box: Box) -> str:
     over = (  # KQ-02
         f"{frame.tree.frs[fr]} would be above the nominal quota"
         for fr, asked in sorted(frame.setting.kept_nominal.items())
-        if add(used[fr], asked) > frame.tree.nominal(queue, fr)
+        if saturating_add(used[fr], asked) > frame.tree.nominal(queue, fr)
     )
     restricted = bool(frame.restricted[box.least > 0].any())
     reasons = {

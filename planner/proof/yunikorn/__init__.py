@@ -5,6 +5,7 @@ frame.py  the ask: candidates by the laws on single allocations, classes, nodes 
 rules.py  all of it as a checker uses it: rows, cases, refusals
 """
 
+from planner.proof.yunikorn.frame import Setting
 from planner.proof.yunikorn.rules import YuniKornRules, yunikorn_rules
 
-__all__ = ["YuniKornRules", "yunikorn_rules"]
+__all__ = ["Setting", "YuniKornRules", "yunikorn_rules"]

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from planner.errors import UnsupportedError
@@ -189,36 +190,39 @@ NOWHERE: Final = -1
 """The node of an allocation whose node is not in the partition."""
 
 
+class Setting(Struct, frozen=True):
+    """An ask as claims speak of it: ``cluster`` has the nodes and queues, ``rules`` is a rule set.
+
+    ``order`` is (A,): the rank of each allocation in the core's candidate order. ``spare`` says
+    whom YK-01 spares: they are never victims.
+    """
+
+    cluster: Cluster
+    asking: Asking
+    rules: str
+    order: IntArray
+    spare: Spared
+
+
 class Frame:
     """An ask, over K classes of its candidates on N nodes.
 
-    ``cluster`` has the nodes and queues, ``asking`` is the ask, ``rules`` the rule set; ``victims``
-    are the candidates by their positions among all allocations, in classes of the same queue, node
-    and resources. ``order`` is (A,): the rank of each allocation in the candidate order. ``spare``
-    says whom YK-01 spares: they are never victims; ``over_freed`` whether a measure counts
-    ``excess_freed``, so that rows depend on the host. Raises ``UnsupportedError`` if the core
-    itself cannot add amounts up exactly.
+    ``victims`` are the candidates by their positions among all allocations, in classes of the same
+    queue, node and resources. ``over_freed`` says whether a measure counts ``excess_freed``, so
+    that rows depend on the host. Raises ``UnsupportedError`` if the core itself cannot add amounts
+    up exactly.
     """
 
-    def __init__(  # noqa: PLR0913 - what a decision is made of
-        self,
-        cluster: Cluster,
-        asking: Asking,
-        rules: str,
-        victims: Mapping[int, Victim],
-        classes: Classes,
-        *,
-        order: IntArray,
-        spare: Spared,
-        over_freed: bool,
+    def __init__(
+        self, setting: Setting, victims: Mapping[int, Victim], classes: Classes, *, over_freed: bool
     ) -> None:
-        self.cluster = cluster
-        self.asking = asking
-        self.rule_set = rules
+        self.cluster = cluster = setting.cluster
+        self.asking = asking = setting.asking
+        self.rule_set = rules = setting.rules
+        self.spare: Spared = setting.spare
+        self.order = setting.order
         self.victims = victims
-        self.order = order
         self.classes = classes
-        self.spare: Spared = spare
         self.over_freed = over_freed
         self.ask = asking.ask.resource
         self.required = rules == REQUIRED_NODE

@@ -24,7 +24,6 @@ from planner.laws.yunikorn import (
     YK_WITHIN_GUARANTEED,
     YK_WITHIN_LIMITS,
     YK_WITHIN_MAX,
-    Spared,
 )
 from planner.objective.terms import TermTable
 from planner.proof.box import Box, Row, numbered, sum_of_products
@@ -32,6 +31,7 @@ from planner.proof.claims import RulesFor
 from planner.proof.yunikorn.frame import (
     NOWHERE,
     Frame,
+    Setting,
     candidates,
     counting,
     integers,
@@ -39,7 +39,6 @@ from planner.proof.yunikorn.frame import (
     used_between,
 )
 from planner.quota.classes import IntArray, group
-from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.quota.yunikorn.lowered import excess
 from planner.quota.yunikorn.resource import clamped
 from planner.state.yunikorn_release import V1_8
@@ -273,32 +272,26 @@ class YuniKornRules(Frame):
         return next((f"{verdict.law}: {verdict.detail}" for verdict in broken), "")
 
 
-def yunikorn_rules(
-    cluster: Cluster, asking: Asking, rules: str, order: Sequence[int], spare: Spared
-) -> RulesFor:
-    """Return what makes the rules for the questions of claims.
-
-    - ``cluster``, ``asking``, ``rules``: The nodes and queues, the ask, and the rule set.
-    - ``order``: (A,) the rank of each position in the core's candidate order.
-    - ``spare``: Whom YK-01 spares.
+def yunikorn_rules(setting: Setting) -> RulesFor:
+    """Return what makes the rules for the questions of claims about an ask.
 
     Questions raise ``UnsupportedError`` if the core itself cannot add amounts up exactly.
     """
-    found = {one.key: (position, one) for position, one in candidates(cluster, asking, rules)}
+    cluster, asking = setting.cluster, setting.asking
+    listed = candidates(cluster, asking, setting.rules)
+    found = {one.key: (position, one) for position, one in listed}
     victims = dict(found.values())
-    ranks, positions = np.array(order, dtype=np.int64), integers(victims)
-    kinds = np.zeros_like(ranks)
+    positions, kinds = integers(victims), np.zeros_like(setting.order)
     kinds[positions] = numbered(
-        (key_of(cluster, asking, one), one.is_spared(spare)) for one in victims.values()
+        (key_of(cluster, asking, one), one.is_spared(setting.spare)) for one in victims.values()
     )
 
     def rules_for(
         table: TermTable, terms: Iterable[str], marks: Sequence[IntArray]
     ) -> YuniKornRules:
         asked = set(terms)
-        classes = group(ranks, positions, [kinds, *table.telling_apart(asked), *marks])
+        classes = group(setting.order, positions, [kinds, *table.telling_apart(asked), *marks])
         over_freed = "excess_freed" in asked or (RATED in asked and "excess_freed" in table.rates)
-        given = cluster, asking, rules, victims, classes
-        return YuniKornRules(*given, order=ranks, spare=spare, over_freed=over_freed)
+        return YuniKornRules(setting, victims, classes, over_freed=over_freed)
 
     return rules_for

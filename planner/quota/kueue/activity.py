@@ -88,7 +88,7 @@ class Activity(NamedTuple):
         ]
 
     @classmethod
-    def of(cls, state: State, *, placing: bool = False) -> Activity:
+    def in_state(cls, state: State, *, placing: bool = False) -> Activity:
         """Find out which queues and cohorts take part; ``placing`` says that topologies count."""
         gate = state.configuration.gate
         parents = {one.name: one.spec.parent_name for one in cohorts_of(state)}

@@ -79,7 +79,7 @@ class Admissions:
         number_of = np.zeros(len(stored.holdings), dtype=np.int64)
         for number in np.argsort(firsts)[: np.count_nonzero(firsts < len(places))].tolist():
             number_of[number] = len(shapes)
-            shapes.append(self._shapes.of(stored.holdings[number]))
+            shapes.append(self._shapes.shape_of(stored.holdings[number]))
         node = np.array([self._node_of.get(name, -1) for name in stored.queues], dtype=np.int64)
         # A workload without its queue has no usage that counts, but its fr are known by now.
         places = places[node[stored.admitted_by[places]] >= 0]
@@ -172,7 +172,7 @@ class Admissions:
             leaving=bool(columns.leaving[row]),
             remarks=stored.remarks[place],
             local_queue=local_queue,
-            past=self._past_use.of(namespace, local_queue) if columns.dated[row] else None,
+            past=self._past_use.used_by(namespace, local_queue) if columns.dated[row] else None,
         )
 
 

@@ -17,7 +17,7 @@ from planner.quantity import MAX_INT64, MIN_INT64, UNLIMITED, to_quota, to_units
 from planner.state.kueue_release import Rules
 
 
-def add(a: int, b: int) -> int:
+def saturating_add(a: int, b: int) -> int:
     """Return a + b: Unlimited if either is, otherwise saturating (and then Unlimited too)."""
     # Before the sum: the sentinel is a number, and Unlimited + (-1) would be finite.
     if a == UNLIMITED or b == UNLIMITED:  # noqa: PLR1714 - no set for each sum
@@ -76,7 +76,9 @@ class Arithmetic(Struct, frozen=True, eq=False):
     wraps: bool
 
 
-SATURATING: Final = Arithmetic(add, subtract, multiply, add, to_units, to_quota, wraps=False)
+SATURATING: Final = Arithmetic(
+    saturating_add, subtract, multiply, saturating_add, to_units, to_quota, wraps=False
+)
 SATURATING_BUT_REQUESTS: Final = replace(
     SATURATING,
     # Requests and recorded usage are read as before, except for cpu, and may be below zero.

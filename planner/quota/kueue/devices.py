@@ -19,7 +19,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from planner.quantity import MAX_INT64, NANO, to_units
-from planner.quota.kueue.amount import add, multiply
+from planner.quota.kueue.amount import multiply, saturating_add
 from planner.quota.kueue.request import (
     Charge,
     Defaults,
@@ -95,7 +95,7 @@ class Devices(Struct, frozen=True):
     resource_slices: Sequence[ResourceSlice] = ()
 
     @classmethod
-    def of(cls, state: State) -> Devices:
+    def in_state(cls, state: State) -> Devices:
         """Take from a state the parts that decide what pods take for devices."""
         return cls(*(getattr(state, name) for name in cls.__struct_fields__))
 
@@ -122,7 +122,7 @@ class Devices(Struct, frozen=True):
         if any(claim.claim is not None for claim in claims):
             return replace(NOTHING, rejection=_CLAIM)
         namespace, rules = workload.metadata.namespace, self.configuration.rules
-        defaults = Defaults.of(namespace, self.limit_ranges, self.runtime_classes, rules)
+        defaults = Defaults.in_namespace(namespace, self.limit_ranges, self.runtime_classes, rules)
         known = _Known(self, workload)
         pod_sets = workload.spec.pod_sets
         try:
@@ -387,7 +387,7 @@ def _devices_per_class(
         exactly = request.exactly
         if exactly is not None and not exactly.admin_access and exactly.device_class_name:
             name = exactly.device_class_name
-            counts[name] = add(counts.get(name, 0), exactly.count)
+            counts[name] = saturating_add(counts.get(name, 0), exactly.count)
     return counts
 
 

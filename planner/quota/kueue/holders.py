@@ -137,7 +137,7 @@ class Table:
         self._made: Final[dict[int, Admitted]] = {}
 
     @classmethod
-    def of(cls, records: Sequence[Admitted]) -> Table:
+    def of_records(cls, records: Sequence[Admitted]) -> Table:
         """Return the table of records that exist already, all of one queue."""
         size, shapes = len(records), dict[Shape, int]()
         usage = [shapes.setdefault(one.shape, len(shapes)) for one in records]
@@ -206,9 +206,9 @@ class Holders(Sequence[Admitted]):
         self._among: Final = among
 
     @classmethod
-    def of(cls, records: Iterable[Admitted]) -> Holders:
+    def of_records(cls, records: Iterable[Admitted]) -> Holders:
         """Return all holders of a queue, whose records exist already."""
-        table = Table.of([*records])
+        table = Table.of_records([*records])
         return cls(table, np.arange(len(table.columns.queue)))
 
     @classmethod
@@ -335,4 +335,4 @@ class Holders(Sequence[Admitted]):
         return places
 
 
-NOBODY: Final = Holders.of(())
+NOBODY: Final = Holders.of_records(())

@@ -147,7 +147,7 @@ class Shapes:
         self._units = arithmetic_of(configuration.rules).units
         self._forms: dict[tuple[object, object], tuple[Sequence[int], AbstractSet[int]] | None] = {}
 
-    def of(self, held: Held) -> Shape:
+    def shape_of(self, held: Held) -> Shape:
         """Return the shape of what a workload holds."""
         if len(held.assigned) == 1 and not held.reclaimable:
             name, pods, flavors, resources, amounts = held.assigned[0]

@@ -42,7 +42,7 @@ class PastUse:
         scope = queue.spec.admission_scope
         return self._on and scope is not None and scope.admission_mode == USAGE_BASED
 
-    def of(self, namespace: str, name: str) -> float:
+    def used_by(self, namespace: str, name: str) -> float:
         """Return the past use of a LocalQueue; one that is not in the dump used nothing."""
         key = namespace, name
         if key not in self._known:

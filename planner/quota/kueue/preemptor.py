@@ -133,7 +133,7 @@ def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemp
     reclaimable than there are: the API server takes no such admission.
     """
     namespace, rules = workload.metadata.namespace, state.configuration.rules
-    defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes, rules)
+    defaults = Defaults.in_namespace(namespace, state.limit_ranges, state.runtime_classes, rules)
     charges = snapshot.devices.charges(workload)
     pod_sets = pod_set_requests(workload, state.configuration, defaults, charges.of_pod_set)
     if any(one.count < 0 for one in pod_sets):

@@ -85,7 +85,7 @@ class Defaults(Struct, frozen=True):
     overheads: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def in_namespace(
         cls,
         namespace: str,
         limit_ranges: Iterable[LimitRange],

@@ -131,7 +131,7 @@ class Snapshot(Struct, frozen=True, dict=True):
         """Return the past use of a workload's LocalQueue, if the ClusterQueue orders by that."""
         orders = self.past_use.orders(self.queues[queue])
         place = workload.metadata.namespace, workload.spec.queue_name
-        return self.past_use.of(*place) if orders else None
+        return self.past_use.used_by(*place) if orders else None
 
     def queue_name(self, node: int) -> str:
         """Return the name of a ClusterQueue or cohort node."""
@@ -206,7 +206,7 @@ def build_snapshot(
     state: State, clock: datetime, extra: Iterable[FlavorResource] = (), *, placing: bool = False
 ) -> Snapshot:
     """Build the snapshot of a state at a moment; the arguments are those of ``take_snapshot``."""
-    activity, configuration = Activity.of(state, placing=placing), state.configuration
+    activity, configuration = Activity.in_state(state, placing=placing), state.configuration
     arithmetic = arithmetic_of(configuration.rules)
     # First of all the flavor-resources that any ClusterQueue or Cohort has quota for.
     owners = [cq.spec for cq in state.cluster_queues] + [co.spec for co in cohorts_of(state)]
@@ -238,8 +238,8 @@ def build_snapshot(
         notes=notes_on(state, activity),
         budgets=state.pod_disruption_budgets,
         past_use=past_use,
-        devices=Devices.of(state),
-        topologies=Topologies.of(state, admitted.values()) if placing else NO_TOPOLOGIES,
+        devices=Devices.in_state(state),
+        topologies=Topologies.in_state(state, admitted.values()) if placing else NO_TOPOLOGIES,
     )
 
 

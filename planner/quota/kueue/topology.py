@@ -107,7 +107,7 @@ class Machines(NamedTuple):
     taken: Mapping[str, Units]
 
     @classmethod
-    def of(cls, nodes: Iterable[Node], pods: Iterable[Pod]) -> Machines:
+    def of_nodes(cls, nodes: Iterable[Node], pods: Iterable[Pod]) -> Machines:
         """Count usable nodes, and pods on them, in Kueue's units, each quantity rounded up."""
         usable = tuple(node for node in nodes if node.is_usable)
         names = {node.metadata.name for node in usable}
@@ -318,7 +318,7 @@ class Topologies(Struct, frozen=True, dict=True):
     looked_at: bool = False
 
     @classmethod
-    def of(cls, state: State, admitted: Iterable[Iterable[Admitted]]) -> Topologies:
+    def in_state(cls, state: State, admitted: Iterable[Iterable[Admitted]]) -> Topologies:
         """Take from a state what placement needs; ``admitted`` are all holders, by queue."""
         flavors = {one.name: one for one in state.resource_flavors if one.spec.topology_name}
         return cls(
@@ -342,7 +342,7 @@ class Topologies(Struct, frozen=True, dict=True):
     @cached_property
     def trees(self) -> Mapping[str, FlavorTree]:
         """The tree of each flavor whose topology is in the state, by the name of the flavor."""
-        machines = Machines.of(self.nodes, self.pods)
+        machines = Machines.of_nodes(self.nodes, self.pods)
         return {
             name: tree_of(flavor, self.topologies[flavor.spec.topology_name], machines)
             for name, flavor in self.flavors.items()
@@ -450,7 +450,7 @@ class Topologies(Struct, frozen=True, dict=True):
     @cached_property
     def _defaults(self) -> Callable[[str], Defaults]:
         given = self.limit_ranges, self.runtime_classes, self.configuration.rules
-        return cache(lambda name: Defaults.of(name, *given))
+        return cache(lambda name: Defaults.in_namespace(name, *given))
 
     def missing(self, queue: ClusterQueue) -> list[str]:
         """Return the names of the missing topologies of a queue's flavors, sorted."""

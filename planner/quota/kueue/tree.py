@@ -404,7 +404,7 @@ class Shares:
         self._by_ratio = not rules.prunes_by_borrowing
         self._last: dict[int, tuple[list[int], Share]] = {}
 
-    def of(self, usage: Usage, node: int) -> Share:
+    def share_of(self, usage: Usage, node: int) -> Share:
         """Return the share of a ClusterQueue or cohort at some usage; a root has none."""
         used, last = usage.amount[node], self._last.get(node)
         # A search asks for all children of a cohort again and again, and changes one in between.

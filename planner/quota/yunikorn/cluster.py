@@ -15,7 +15,7 @@ from msgspec import Struct
 from planner.errors import LookupFailed
 from planner.quota.yunikorn.limits import Limits
 from planner.quota.yunikorn.queue import Queue, QueueTree, build_tree
-from planner.quota.yunikorn.resource import Resource, added_up, fits, minus, plus
+from planner.quota.yunikorn.resource import Resource, added_up, fits_in, minus, plus
 from planner.state.clock import SECOND
 from planner.state.yunikorn import (
     Allocation,
@@ -213,7 +213,7 @@ def is_usable(cluster: Cluster, room: NodeRoom, ask: Ask) -> bool:
 
     Source: docs/semantics/yunikorn.md §7; yunikorn-core be3bb487, scheduler/objects/preemption.go.
     """
-    if not room.node.schedulable or not fits(room.node.capacity, ask.resource):
+    if not room.node.schedulable or not fits_in(room.node.capacity, ask.resource):
         return False
     if not room.reserved_for_others(ask.allocation_key):
         return True

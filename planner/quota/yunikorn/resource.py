@@ -54,7 +54,7 @@ def minus_known(a: Amount, b: Amount) -> dict[str, int] | None:
     return {t: clamped(value - b.get(t, 0)) for t, value in a.items()}
 
 
-def fits(big: Amount, small: Amount) -> bool:
+def fits_in(big: Amount, small: Amount) -> bool:
     """Say whether ``small`` fits; a type that ``big`` lacks counts as 0, as do negative values."""
     big = big or {}
     return all(value <= max(0, big.get(t, 0)) for t, value in (small or {}).items())

@@ -63,9 +63,9 @@ def snapshot_after(snapshot: Snapshot, holder: Admitted, victims: Collection[Adm
     for victim in victims:
         usage.remove(victim.queue, victim.usage)
     for node in {victim.queue for victim in victims}:
-        admitted[node] = Holders.of(one for one in admitted[node] if one.key not in gone)
+        admitted[node] = Holders.of_records(one for one in admitted[node] if one.key not in gone)
     usage.add(holder.queue, holder.usage)
-    admitted[holder.queue] = Holders.of((*admitted[holder.queue], holder))
+    admitted[holder.queue] = Holders.of_records((*admitted[holder.queue], holder))
     # Where the preemptor's pods will be is not known: quota alone decides what victims do next.
     return replace(snapshot, usage=usage, admitted=admitted, topologies=NO_TOPOLOGIES)
 

@@ -84,7 +84,7 @@ class FlavorAssigner:
 
     def __post_init__(self) -> None:
         self.replaced = replaced_by(self.snapshot, self.preemptor)
-        self.placing = Placing.of(self.snapshot, self.preemptor, self.chance)
+        self.placing = Placing.of_preemptor(self.snapshot, self.preemptor, self.chance)
 
     def assign(self, counts: Sequence[int] | None = None) -> Assigned:
         """Assign flavors to all podsets, at the given pod counts or their own.

@@ -39,6 +39,11 @@ class Chance:
         self._random = None if seed is None else Random(seed)  # noqa: S311 - orders, not secrets
         self.left_open: set[str] = set()
 
+    @property
+    def undetermined(self) -> tuple[str, ...]:
+        """The reasons for which the run that is shown is not the only one; none with a seed."""
+        return tuple(sorted(self.left_open)) if self._random is None else ()
+
     def pick(self, names: Sequence[str]) -> str:
         """Return one of the names, of which Kueue takes any; without a seed, the first."""
         if len(names) > 1:

@@ -280,7 +280,7 @@ def _attempt(context: Context, candidates: Candidates, *, borrowing: bool) -> li
         context.take_out(workload)
         valid.clear()
         targets.append(Target(workload, REASON[candidates.variant(workload)]))
-        if context.fits(borrowing=borrowing):
+        if context.workload_fits(borrowing=borrowing):
             fill_back(context, targets, borrowing=borrowing)
             restore(context, targets)
             return targets

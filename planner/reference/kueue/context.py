@@ -52,7 +52,7 @@ class Context(Struct, frozen=True):
         return self.snapshot.queues[self.preemptor.queue].spec.preemption
 
     @keeps(KQ_FITS, KQ_WITHOUT_BORROWING)
-    def fits(self, *, borrowing: bool) -> bool:
+    def workload_fits(self, *, borrowing: bool) -> bool:
         """Say whether the request fits in what is available, and in nominal quota unless borrowing.
 
         Where pods are placed on nodes, there must be room for them, too.
@@ -107,7 +107,7 @@ def fill_back(context: Context, targets: list[Target], *, borrowing: bool) -> No
     for position in range(len(targets) - 2, -1, -1):
         workload = targets[position].workload
         context.put_back(workload)
-        if context.fits(borrowing=borrowing):
+        if context.workload_fits(borrowing=borrowing):
             targets[position] = targets[-1]
             targets.pop()
         else:

@@ -66,16 +66,18 @@ class Decision(Struct, frozen=True):
         return self.targets[:spared] + self.targets[spared + 1 :]
 
 
-def decide(  # noqa: PLR0913 - what a decision depends on
+_NEVER_LOOKED_AT: Final = Decision(Assigned(Assignment(mode="NoFit")), _NOTHING)
+
+
+def decide(
     snapshot: Snapshot,
     preemptor: Preemptor,
-    assignment: Assignment | None = None,
     *,
     nominated: Assignment | None = None,
     tried: Tried = (),
     seed: int | None = None,
 ) -> Decision:
-    """Replay Kueue's decision; a given assignment takes the place of flavor assignment.
+    """Replay Kueue's decision.
 
     A workload that is not queued, or in an inactive queue, is never looked at: no flavors, no
     targets. ``nominated`` restricts flavor assignment to the flavors of an earlier assignment
@@ -84,20 +86,34 @@ def decide(  # noqa: PLR0913 - what a decision depends on
     decision.
     """
     if preemptor.rejection or not snapshot.is_active(preemptor.queue):
-        return Decision(Assigned(Assignment(mode="NoFit")), _NOTHING)
+        return _NEVER_LOOKED_AT
     chance = Chance(seed)
     assigner = FlavorAssigner(snapshot, snapshot.usage.copy(), preemptor, nominated, tried, chance)
-    full = assigner.assign() if assignment is None else Assigned(assignment)
+    full = assigner.assign()
     search = _search(assigner, full.assignment)
     found = None
-    fits = full.assignment.mode == "Fit" or bool(search.targets)
-    if assignment is None and not fits and may_shrink(snapshot, preemptor):
+    if full.assignment.mode != "Fit" and not search.targets and may_shrink(snapshot, preemptor):
         # The whole workload's flavors are shown even where only fewer pods were tried last (§4.8).
         found, search = _reduce(assigner), _NOTHING
     found = found or _decided(assigner, full, search)
-    if seed is not None or not chance.left_open:
-        return found
-    return replace(found, undetermined=tuple(sorted(chance.left_open)))
+    return replace(found, undetermined=chance.undetermined)
+
+
+def decide_under(
+    snapshot: Snapshot,
+    preemptor: Preemptor,
+    assignment: Assignment | None,
+    seed: int | None = None,
+) -> Decision:
+    """Replay Kueue's decision with a given assignment, if any, in the place of its own."""
+    if assignment is None:
+        return decide(snapshot, preemptor, seed=seed)
+    if preemptor.rejection or not snapshot.is_active(preemptor.queue):
+        return _NEVER_LOOKED_AT
+    chance = Chance(seed)
+    assigner = FlavorAssigner(snapshot, snapshot.usage.copy(), preemptor, chance=chance)
+    found = _decided(assigner, Assigned(assignment), _search(assigner, assignment))
+    return replace(found, undetermined=chance.undetermined)
 
 
 def outcomes(
@@ -113,13 +129,13 @@ def outcomes(
         targets = tuple((one.workload.key, one.reason) for one in decision.targets)
         return decision.assignment.model_dump_json(), targets
 
-    first = decide(snapshot, preemptor, assignment)
+    first = decide_under(snapshot, preemptor, assignment)
     found = {identity(first): first}
     tries = 0
     if first.undetermined:
         tries = FEWER if first.undetermined == (EQUAL_COHORTS,) else TRIES
     for seed in range(tries):
-        other = decide(snapshot, preemptor, assignment, seed=seed)
+        other = decide_under(snapshot, preemptor, assignment, seed)
         found.setdefault(identity(other), other)
     return tuple(found.values())
 

@@ -164,7 +164,7 @@ class _Passes:
         """Test the fit with the preemptor's own usage out of the tree."""
         context = self.context
         context.usage.remove(context.queue, context.request)
-        fits = context.fits(borrowing=True)
+        fits = context.workload_fits(borrowing=True)
         context.usage.add(context.queue, context.request)
         return fits
 
@@ -172,7 +172,7 @@ class _Passes:
         """Return the shares of the preemptor's and the target's side below their LCA."""
         mine, theirs = self._almost_lca(queue)
         usage = self.context.usage
-        return self.shares.of(usage, mine), self.shares.of(usage, theirs)
+        return self.shares.share_of(usage, mine), self.shares.share_of(usage, theirs)
 
     def _share_without(self, candidate: Admitted, theirs: int) -> Share:
         """Return the share of the target's side after removing a candidate."""
@@ -180,7 +180,7 @@ class _Passes:
         if not self._is_moved_by(candidate):
             return self.shares.without(usage, theirs, queue, held)
         usage.remove(queue, held)
-        share = self.shares.of(usage, theirs)
+        share = self.shares.share_of(usage, theirs)
         usage.add(queue, held)
         return share
 
@@ -263,7 +263,7 @@ class QueueOrder:
         best: tuple[int, Share] | None = None
         highest = (False, 0.0)
         for queue in self._children(cohort, queues=True):
-            share = self.shares.of(self.context.usage, queue)
+            share = self.shares.share_of(self.context.usage, queue)
             may_borrow = share.borrowing or queue == self.context.queue
             order = share.order
             if not may_borrow or not self.candidates[queue]:
@@ -285,7 +285,7 @@ class QueueOrder:
         best: list[int] = []
         highest: Share | None = None
         for child in self._children(cohort, queues=False):
-            share = self.shares.of(self.context.usage, child)
+            share = self.shares.share_of(self.context.usage, child)
             # The path to the own queue stays open: its candidates count whatever is borrowed.
             if not share.borrowing and child not in self.path:
                 self.pruned.add(child)

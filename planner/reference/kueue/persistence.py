@@ -230,7 +230,7 @@ class _Ending:
         """Return the share of a node on the path, with the request counted."""
         usage = self.alone.usage.copy()
         usage.add(self.waiting.queue, self.request)
-        return shares.of(usage, node)
+        return shares.share_of(usage, node)
 
     @cached_property
     def _path(self) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ from planner.quota.yunikorn.queue import Queue
 from planner.quota.yunikorn.resource import (
     added_up,
     equal,
-    fits,
+    fits_in,
     fits_loose,
     ge_all,
     gt_zero,
@@ -195,7 +195,7 @@ class Core:
         ]
         for ask in asks:
             room = self._room(known[ask.allocation_key])
-            full = not fits(room.available, ask.resource)
+            full = not fits_in(room.available, ask.resource)
             if ask.required_node and full and not ask.triggered_preemption:
                 if victims := preempt_required_node(self.cluster, ask, room, self._ties):
                     self._trigger(owner, ask, victims)
@@ -203,7 +203,7 @@ class Core:
                 return self._allocate(owner, ask, room.node_id, "reserved")
         for ask in asks:
             for room in () if ask.required_node else nodes_in_order(self.cluster):
-                holds = room.node.schedulable and fits(room.node.capacity, ask.resource)
+                holds = room.node.schedulable and fits_in(room.node.capacity, ask.resource)
                 if holds and self._takes(room, ask):
                     return self._allocate(owner, ask, room.node_id, "reserved")
         return False
@@ -307,7 +307,7 @@ class Core:
         old = self.cluster.now - ask.request_time > RESERVATION_DELAY
         best: tuple[float, NodeRoom] | None = None
         for room in nodes_in_order(self.cluster):
-            if not room.node.schedulable or not fits(room.node.capacity, ask.resource):
+            if not room.node.schedulable or not fits_in(room.node.capacity, ask.resource):
                 continue
             if self._takes(room, ask):
                 return self._allocate(owner, ask, room.node_id, "allocate")
@@ -402,7 +402,7 @@ class Core:
         there = self._nodes[node].reservations
         asks = self.cluster.asks
         required = all(key in asks and asks[key].required_node for key in there)
-        if (not there or (ask.required_node and required)) and fits(
+        if (not there or (ask.required_node and required)) and fits_in(
             self._nodes[node].capacity, ask.resource
         ):
             self._set(node, reservations=(*there, ask.allocation_key))

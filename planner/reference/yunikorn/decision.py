@@ -26,7 +26,7 @@ from planner.quota.yunikorn.resource import (
     Amount,
     Resource,
     equal,
-    fits,
+    fits_in,
     fits_raw,
     floor_minus,
     ge_all,
@@ -100,7 +100,7 @@ def _is_within(trial: Snapshot) -> bool:
 @keeps(laws.YK_FITS_NODE)
 def plan_node(snapshot: Snapshot, room: NodeRoom, group: Sequence[Candidate]) -> Plan | None:
     """Return the plan of a node with its candidates in order, None if none makes room."""
-    if fits(room.available, snapshot.ask):
+    if fits_in(room.available, snapshot.ask):
         return Plan(room, group, -1, ())
     return _second_pass(snapshot.fresh(), room, group, _first_pass(snapshot.fresh(), room, group))
 
@@ -141,7 +141,7 @@ def _second_pass(
             continue
         trial.remove(candidate.queue, candidate.resource)
         free = plus(free, candidate.resource)
-        if index < 0 and fits(free, trial.ask):
+        if index < 0 and fits_in(free, trial.ask):
             index = len(victims)
         victims.append(candidate)
     return None if index < 0 else Plan(room, group, index, victims)
@@ -310,7 +310,7 @@ def _final(snapshot: Snapshot, room: NodeRoom, victims: Sequence[Candidate]) -> 
     if not victims:
         return None
     ask, total = snapshot.ask, dict[str, int]()
-    anywhere = fits(room.available, ask)
+    anywhere = fits_in(room.available, ask)
     final = []
     for victim in victims:
         if not anywhere and victim.allocation.node_id != room.node_id:

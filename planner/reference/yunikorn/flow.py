@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.quota.yunikorn.cluster import Asking, Cluster, cancelled, prepare
-from planner.quota.yunikorn.resource import Resource, fits, fits_loose, minus, plus
+from planner.quota.yunikorn.resource import Resource, fits_in, fits_loose, minus, plus
 from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.reference.yunikorn.turn import backs_off, free_node
@@ -133,7 +133,7 @@ def reserved(cluster: Cluster) -> Cluster:
         keys = [
             ask.allocation_key
             for ask in waiting.get(room.node_id, ())
-            if fits(node.capacity, ask.resource) and not fits(room.available, ask.resource)
+            if fits_in(node.capacity, ask.resource) and not fits_in(room.available, ask.resource)
         ]
         if keys:
             kept = [key for key in node.reservations if key in required]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct, field
 
 from planner.quota.yunikorn.cluster import Cluster, NodeRoom
-from planner.quota.yunikorn.resource import Resource, fits, plus
+from planner.quota.yunikorn.resource import Resource, fits_in, plus
 from planner.reference.yunikorn.candidates import Candidate
 from planner.state.yunikorn import Ask
 
@@ -34,7 +34,7 @@ class ByResource(Struct, frozen=True):
     def passes(self, room: NodeRoom) -> bool:
         """Say whether the node takes the ask as it is."""
         vetoed = room.node_id in self.veto or bool(self.must_remove.get(room.node_id))
-        return not vetoed and fits(room.available, self.ask)
+        return not vetoed and fits_in(room.available, self.ask)
 
     def reservable(self, room: NodeRoom) -> bool:
         """Say whether the node would take the ask, but for its resources."""
@@ -50,7 +50,7 @@ class ByResource(Struct, frozen=True):
             free = plus(free, victim.resource)
             wanted.discard(victim.key)
             # Not before `start`: victims up to it are removed in one go, without a test.
-            if index >= start and not wanted and fits(free, self.ask):
+            if index >= start and not wanted and fits_in(free, self.ask):
                 return index
         return None
 
@@ -80,7 +80,7 @@ class ByPredicates(Struct, frozen=True):
 
     def passes(self, room: NodeRoom) -> bool:
         """Say whether the node takes the ask as it is."""
-        return fits(room.available, self.ask) and self.demand.lacks(room.node_id) == ()
+        return fits_in(room.available, self.ask) and self.demand.lacks(room.node_id) == ()
 
     def reservable(self, room: NodeRoom) -> bool:
         """Say whether the node would take the ask, but for its resources."""

@@ -23,7 +23,7 @@ from planner.quota.yunikorn.held_back import (
     placeholders_of,
     waits_for_placeholder,
 )
-from planner.quota.yunikorn.resource import fits, fits_loose, ge_all
+from planner.quota.yunikorn.resource import fits_in, fits_loose, ge_all
 from planner.reference.laws import keeps
 from planner.reference.yunikorn.order import apps_in_order, in_turn, nodes_in_order
 from planner.reference.yunikorn.predicates import predicates_of
@@ -162,7 +162,7 @@ def check_in_turn(cluster: Cluster, asking: Asking) -> Preconditions:
         fits_headroom=fits_loose(leaf.headroom, ask.resource),
         allocatable_now=False,
         reserved=required is not None and required.reserved_for(ask.allocation_key),
-        has_room=required is not None and fits(required.available, ask.resource),
+        has_room=required is not None and fits_in(required.available, ask.resource),
     )
 
 

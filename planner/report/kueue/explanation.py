@@ -27,14 +27,14 @@ from planner.report.text import short
 def explained(answer: Explanation) -> Explained:
     """Return the parts of an explanation that only explanations about Kueue have."""
 
-    def place(one: Standing) -> str:
+    def place_in_order(one: Standing) -> str:
         return NOTHING if one.position is None else f"{one.position}/{one.candidates}"
 
     columns: list[Column[Standing]] = [
         Column("Workload", lambda one: name(one.workload), folds=True),
         Column("ClusterQueue", lambda one: name(one.cluster_queue), folds=True, below="Workload"),
         Column("Priority", lambda one: str(one.priority), number=True, rank=1),
-        Column("Place", place, number=True, rank=4),
+        Column("Place", place_in_order, number=True, rank=4),
     ]
     return Explained(columns, "workload", (), _blocks(answer))
 

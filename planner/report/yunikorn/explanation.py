@@ -10,7 +10,7 @@ from planner.report.explanation import Explained
 def explained(answer: YuniKornExplanation) -> Explained:
     """Return the parts of an explanation that only explanations about YuniKorn have."""
 
-    def place(one: YuniKornStanding) -> str:
+    def place_in_order(one: YuniKornStanding) -> str:
         """Return the place in the order in which the core looks at candidates, node by node."""
         known = one.node_position is not None
         return f"{one.node_position}/{one.node_candidates}" if known else NOTHING
@@ -20,7 +20,7 @@ def explained(answer: YuniKornExplanation) -> Explained:
         Column("Queue", lambda one: name(one.queue), folds=True, below="Allocation"),
         Column("Node", lambda one: name(one.node), folds=True, rank=2, below="Allocation"),
         Column("Priority", lambda one: str(one.priority), number=True, rank=1),
-        Column("Place", place, number=True, rank=4),
+        Column("Place", place_in_order, number=True, rank=4),
     ]
     about = [] if answer.node is None else [("Node", name(answer.node))]
     return Explained(columns, "allocation", about)

@@ -129,15 +129,15 @@ def _room(room: Sequence[NodeRoom]) -> doc.Table:
             return NONE
         return Cell(yunikorn_amount(short_of, item.resource), tone="bad")
 
-    def of(field: str) -> Callable[[NodeRoom], str]:
+    def amount_of(field: str) -> Callable[[NodeRoom], str]:
         return lambda item: yunikorn_amount(getattr(item, field), item.resource)
 
     columns: list[Column[NodeRoom]] = [
         Column("Resource", lambda item: name(item.resource), folds=True),
-        Column("Asked", of("asked"), number=True),
-        Column("Available", of("available"), number=True),
+        Column("Asked", amount_of("asked"), number=True),
+        Column("Available", amount_of("available"), number=True),
         Column("Short", missing, number=True),
-        Column("Victims gone", of("after"), number=True),
+        Column("Victims gone", amount_of("after"), number=True),
     ]
     if any(item.after < item.asked for item in room):
         little = {True: "too little", False: ""}

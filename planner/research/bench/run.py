@@ -158,7 +158,7 @@ class Heat(Struct, frozen=True):
     effort: Effort
 
 
-def answer(heat: Heat) -> Mapping[str, Any]:
+def run_heat(heat: Heat) -> Mapping[str, Any]:
     """Let a rival answer for every objective of a case.
 
     Raises ``InputError`` if the state cannot be made, or its digest is not the one in the suite, or
@@ -327,7 +327,7 @@ def bench(
     seconds = ceil(len(heats) * (QUICK_S if quick else FULL_S))
     notice(f"{plural(len(heats), 'answer')}, some {seconds:,} s of processor time")
     mine = {heat.key for heat in heats}.__contains__
-    done = run(heats, answer, replace(settings, total=len(heats)), header=header, mine=mine)
+    done = run(heats, run_heat, replace(settings, total=len(heats)), header=header, mine=mine)
     found = [answers_of(row, Answers, header, settings.file) for row in done]
     rows = tuple(row for one in found for row in one.rows)
     return Bench(

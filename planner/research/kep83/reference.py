@@ -28,7 +28,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from planner.quota.kueue.amount import add
+from planner.quota.kueue.amount import saturating_add
 from planner.quota.kueue.assignment import (
     Assignment,
     FlavorChoice,
@@ -87,7 +87,9 @@ class Kep83Context(Struct, frozen=True):
                 return False
             # An fr that fits without preemption may borrow; an fr that needs preemption may not.
             within_min = fr in self.involved and not self.options.borrows
-            if within_min and add(usage.amount[queue][fr], amount) > usage.tree.nominal(queue, fr):
+            if within_min and saturating_add(usage.amount[queue][fr], amount) > usage.tree.nominal(
+                queue, fr
+            ):
                 return False
         return True
 
@@ -131,7 +133,7 @@ class Kep83Flavors:
                 for name, choice in flavors.items():
                     fr = snapshot.fr_or_none(choice.flavor, name)
                     if fr is not None:
-                        value = add(self._assumed.get(fr, 0), request.totals[name])
+                        value = saturating_add(self._assumed.get(fr, 0), request.totals[name])
                         self._assumed[fr] = value
                         level = max(level, borrow_level(usage, queue, fr, value)[0])
                 done.append(PodSetFlavors(name=request.name, count=request.count, flavors=flavors))
@@ -184,7 +186,7 @@ class Kep83Flavors:
         if fr is None:  # covered, but listed without quota anywhere
             return "NoFit" if amount else "Fit"
         queue, tree, borrows = self.assigner.preemptor.queue, snapshot.tree, self.options.borrows
-        value = add(self._assumed.get(fr, 0), amount)
+        value = saturating_add(self._assumed.get(fr, 0), amount)
         fits = value <= max(0, usage.available(queue, fr))
         if not preempting:
             return "Fit" if fits else "NoFit"

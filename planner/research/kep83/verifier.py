@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 
 from planner.laws import Register
 from planner.plan import Verdict, Verification
-from planner.quota.kueue.amount import add
+from planner.quota.kueue.amount import saturating_add
 from planner.quota.kueue.holders import NOBODY, Admitted, Holders
 from planner.research.kep83 import laws
 from planner.research.kep83.options import (
@@ -28,11 +28,11 @@ from planner.verifier.kueue.classical import (
     judge_fit,
     judge_holdings,
     judge_nominal,
-    judge_permitted,
+    permission_faults,
 )
 from planner.verifier.kueue.plan import verify_by
 from planner.verifier.kueue.setting import Setting, Variant, say_amount, say_node
-from planner.verifier.wording import judge, judge_order, say_some
+from planner.verifier.wording import judge, judge_order, say_count, say_some
 
 
 class Kep83Setting(Setting, frozen=True, dict=True):
@@ -127,7 +127,9 @@ def remove_kep83(setting: Kep83Setting, victims: Sequence[Admitted]) -> Removal:
         left, last = after.amount[queue], None
         for victim in group:
             # Put back alone: a victim with which the queue is at its min or above can be last.
-            back = {fr: add(left[fr], victim.usage.get(fr, 0)) for fr in setting.contested}
+            back = {
+                fr: saturating_add(left[fr], victim.usage.get(fr, 0)) for fr in setting.contested
+            }
             if not _is_below(setting, queue, back):
                 last = victim
                 break
@@ -231,8 +233,8 @@ def within_cluster_queue(case: Kep83Case) -> Verdict:
     Source: ClusterQueue API changes; Preemption, step 2.2.
     """
     policy = f"withinClusterQueue: {case.setting.queue_policy}"
-    law, right = laws.K83_WITHIN_CLUSTER_QUEUE, case.setting.reason
-    return judge_permitted(case, law, case.own, policy, right)
+    faults = permission_faults(case, case.own, policy, case.setting.reason)
+    return judge(laws.K83_WITHIN_CLUSTER_QUEUE, faults, f"{say_count(len(case.own))}, {policy}")
 
 
 @CHECKS.of(laws.K83_WITHIN_COHORT)
@@ -243,8 +245,8 @@ def within_cohort(case: Kep83Case) -> Verdict:
     ReclaimFromAny: any; Never: none. Source: ClusterQueue API changes; Preemption, step 2.1.
     """
     policy = f"withinCohort: {case.setting.cohort_policy}"
-    law, right = laws.K83_WITHIN_COHORT, case.setting.reason
-    return judge_permitted(case, law, case.others, policy, right)
+    faults = permission_faults(case, case.others, policy, case.setting.reason)
+    return judge(laws.K83_WITHIN_COHORT, faults, f"{say_count(len(case.others))}, {policy}")
 
 
 @CHECKS.of(laws.K83_BORROWS)

@@ -61,7 +61,7 @@ def mip(kind: Kind, contest: Contest, builder: Builder, objective: Linear) -> Sa
 def by_engine(engine: Engine) -> Callable[[Contest], Found]:
     """Return the rival that asks an engine for one level after the other."""
 
-    def answer(contest: Contest) -> Found:
+    def solve_contest(contest: Contest) -> Found:
         stated = Stated(contest)
         chosen: list[int] | None = None
         proved = True
@@ -76,7 +76,7 @@ def by_engine(engine: Engine) -> Callable[[Contest], Found]:
             stated.builder.add(objective <= stated.search.value(measure, found))
         return Found(chosen, proved)
 
-    return answer
+    return solve_contest
 
 
 def _lawful(
@@ -147,7 +147,7 @@ def by_search(change: Change | None = None, *, classes: bool = True) -> Callable
     Without ``classes`` each candidate is a class of its own.
     """
 
-    def answer(contest: Contest) -> Found:
+    def solve_contest(contest: Contest) -> Found:
         planning, profile = contest.planning, contest.profile
         apart: Collection[int] = () if classes else range(len(planning.keys))
         search = contest.part.prepare(planning, profile, contest.deadline, apart)
@@ -157,7 +157,7 @@ def by_search(change: Change | None = None, *, classes: bool = True) -> Callable
         chosen = None if counts is None else list(search.classes.take(counts))
         return Found(chosen, outcome in {"optimal", "infeasible"})
 
-    return answer
+    return solve_contest
 
 
 def certified(contest: Contest) -> Found:

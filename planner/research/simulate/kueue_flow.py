@@ -232,7 +232,7 @@ def admitted(snapshot: Snapshot, entry: Entry) -> Admitted:
 
 def places_pods(state: State) -> bool:
     """Say whether places on nodes decide in a state, and Kueue's choice of them can be replayed."""
-    topologies = Topologies.of(state, ())
+    topologies = Topologies.in_state(state, ())
     if not topologies.on or not topologies.flavors:
         return False
     return not any(not_replayed(state, topologies, queue) for queue in state.cluster_queues)

@@ -50,7 +50,7 @@ def optimum(
     deadline = Deadline.after(plans.time_limit)
     # The seconds for which workloads have run are brought up to the clock of the snapshot.
     now = {
-        node: Holders.of(
+        node: Holders.of_records(
             one._replace(running_s=seconds_since(one.started_at, snapshot.now)) for one in some
         )
         for node, some in snapshot.admitted.items()
@@ -74,4 +74,6 @@ def optimum(
     held = {one.key: one for some in snapshot.admitted.values() for one in some}
     targets = tuple(Target(held[one.workload], one.reason) for one in plan.victims)
     searched = Searched(targets, found.search.attempts, plan.borrowing)
-    return with_places(replace(found, search=searched), Placing.of(snapshot, preemptor, Chance()))
+    return with_places(
+        replace(found, search=searched), Placing.of_preemptor(snapshot, preemptor, Chance())
+    )

@@ -201,7 +201,7 @@ class KueueWorld(World):
     def _give_back(self, key: str, at_s: int) -> Admitted:
         one = self._running.pop(key)
         some = self._admitted[one.queue]
-        self._admitted[one.queue] = Holders.of(other for other in some if other is not one)
+        self._admitted[one.queue] = Holders.of_records(other for other in some if other is not one)
         self._usage.remove(one.queue, one.usage)
         if self._left is not None:
             self._left.give_back(self._snapshot.topologies.booked_for(one.workload))
@@ -337,7 +337,7 @@ class KueueWorld(World):
             yield self._finish(old.slice.key, at_s)
             one = one._replace(started_at=old.slice.started_at or one.started_at)
         self._waiting.pop(one.key, None)
-        self._admitted[one.queue] = Holders.of((*self._admitted[one.queue], one))
+        self._admitted[one.queue] = Holders.of_records((*self._admitted[one.queue], one))
         self._usage.add(one.queue, one.usage)
         if self._left is not None:
             self._left.take(self._snapshot.topologies.booked_for(one.workload))
@@ -361,7 +361,7 @@ class KueueWorld(World):
             leaving = self._running[one.key] = evicting(one, reason, now)
             some = self._admitted[one.queue]
             changed = (leaving if other is one else other for other in some)
-            self._admitted[one.queue] = Holders.of(changed)
+            self._admitted[one.queue] = Holders.of_records(changed)
             self._outdate(one.queue)
             lost = self._lose_run(one, now)
             frs = self._snapshot.tree.frs

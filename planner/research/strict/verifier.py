@@ -41,7 +41,7 @@ from msgspec import Struct
 
 from planner.laws import Law, Register
 from planner.plan import Verdict, Verification
-from planner.quota.kueue.amount import add
+from planner.quota.kueue.amount import saturating_add
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.tree import Share, Usage
 from planner.research.strict.laws import (
@@ -146,7 +146,10 @@ class Ledger:
         if known is None:
             usage, queue, tree = self.usage(gone), self.setting.queue, self.setting.snapshot.tree
             known = self._fits[gone, borrowing] = all(
-                (borrowing or add(usage.amount[queue][fr], asked) <= tree.nominal(queue, fr))
+                (
+                    borrowing
+                    or saturating_add(usage.amount[queue][fr], asked) <= tree.nominal(queue, fr)
+                )
                 and asked <= max(0, usage.available(queue, fr))
                 for fr, asked in self.setting.searched.items()
             )
@@ -231,7 +234,7 @@ class FairOrders:
         self.plain = Ledger(setting, before, self.candidates)
         tree = setting.snapshot.tree
         self.nodes = {node for queue in self.queues for node in tree.path(queue)}
-        self.shares_of = setting.shares.of
+        self.shares_of = setting.shares.share_of
         self.furthest: tuple[int, str] = (-1, "")
 
     def find(self, most: int = MOST_STATES) -> tuple[bool | None, tuple[int, ...]]:

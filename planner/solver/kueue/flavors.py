@@ -63,7 +63,7 @@ def solve_flavors(planning: Planning, profile: Profile, deadline: Deadline) -> P
     own = planning.with_flavors(planning.case.assignment, ranked)
     alone = solve_planning(own, profile, deadline.half() if choices.others else deadline)
     race = _Race(own, choices, ranked, own.set_objective(profile), deadline, alone)
-    race.run()
+    race.examine_all()
     if race.best is None or race.winner is None:
         explanation = race.alone.explanation
         if race.choices.others:
@@ -125,7 +125,7 @@ class _Race:
         everything = self.choices.permitted.complete and self.examined == self.choices.distinct
         return not self.capped.undecided and (self.unbeatable or (self.claimed and everything))
 
-    def run(self) -> None:
+    def examine_all(self) -> None:
         """Examine the assignments, Kueue's own first, until nothing can be better."""
         # If so, `alone`, which was solved under these caps, is an answer of the race; else Kueue's
         # own flavors are examined anew.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import ClassVar, Final, Self
 
 import numpy as np
@@ -23,7 +23,7 @@ from planner.models.kueue.formulation import Columns, Formulation
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
 from planner.objective.profiles import Measure, Profile
-from planner.plan import Status, Turn, Verdict, Verification
+from planner.plan import Conclusion, Status, Turn, Verdict, Verification
 from planner.plan.kueue import Amount, Plan, Victim
 from planner.problem.array import BoolArray, IntArray
 from planner.proof.claims import Claims
@@ -78,7 +78,17 @@ class Planning(Planned[Plan], Rules):
         # Plans that are looked at on the way keep to added laws or not: only one that is returned
         # says so (`by_its_rules`).
         noted = case.preemptor.notes if case.replacing else remarks(case, self.eligible)
-        self.plan = partial(plan_of, case, tuple(noted))
+        self._noted = tuple(noted)
+
+    def plan(
+        self,
+        found: Conclusion[Plan],
+        victims: Sequence[Victim] = (),
+        *,
+        borrowing: bool | None = None,
+    ) -> Plan:
+        """Return a plan of the case."""
+        return plan_of(self.case, self._noted, found, victims, borrowing=borrowing)
 
     def _permitted(self) -> tuple[BoolArray, BoolArray]:
         """Return whom no law excludes, and whom Kueue would list as candidates: both (W,).
@@ -254,15 +264,10 @@ class Planning(Planned[Plan], Rules):
         """
         positions, search = self.greedy_positions(), self.case.decision.search
         status, explanation = self._greedy_outcome(len(positions))
-        plan = self.plan(
-            "kueue",
-            status,
-            explanation,
-            objective="kueue",
-            victims=self.describe(positions, [target.reason for target in search.targets]),
-            borrowing=search.borrowing,
-            terms=self.table.evaluate(positions),
-        )
+        terms = self.table.evaluate(positions)
+        found = Conclusion[Plan](status, explanation, "kueue", terms, own=True)
+        victims = self.describe(positions, [target.reason for target in search.targets])
+        plan = self.plan(found, victims, borrowing=search.borrowing)
         hold = self.case.held_back
         if hold is not None:
             said = hold_in_words(plan.preemptor, hold)
@@ -343,9 +348,7 @@ class Planning(Planned[Plan], Rules):
 
     def _naming(self, victims: Sequence[Victim], *, borrowing: bool) -> Plan:
         """Return a plan that claims nothing of its victims but that they are legal."""
-        return self.plan(
-            "optimum", "feasible", "", objective="", victims=victims, borrowing=borrowing
-        )
+        return self.plan(Conclusion("feasible"), victims, borrowing=borrowing)
 
     def broken_by(self, positions: Sequence[int]) -> tuple[str, ...]:
         """Return the laws that victims break, whoever chose them, in words.

@@ -15,7 +15,7 @@ from planner.garbage import without_garbage_collection
 from planner.models.kueue.formulation import build_classes
 from planner.models.shared.classes import alone_in_class
 from planner.objective.profiles import Measure, Profile
-from planner.plan import Status
+from planner.plan import Conclusion, Status
 from planner.plan.kueue import Plan
 from planner.quantity import plural
 from planner.quota.kueue.placement import LEFT_OUT
@@ -23,8 +23,8 @@ from planner.solver.answer import (
     Capped,
     cap,
     certify,
-    no_plan,
     refuse_worse,
+    why_no_plan,
     without_solver,
 )
 from planner.solver.deadline import Deadline
@@ -127,24 +127,25 @@ def solve_planning(
             proved = replace(proved, claimed=False)
         certificate = certify(planning.state.digest, proved, started, capped)
         if proved.victims is None:
-            return no_plan(planning, profile, greedy, certificate, search, proved)
+            why = why_no_plan(planning, profile, search, proved)
+            nothing = Conclusion(*why, profile.name, certificate=certificate, greedy=greedy)
+            return planning.by_its_rules(planning.plan(nothing))
         positions = planning.in_candidate_order(proved.victims)
         terms = planning.table.evaluate(positions)
         if comparable:
             refuse_worse(profile, terms, greedy.terms)
         evicting = f"evicting {plural(len(positions), 'workload')} makes room"
         room = evicting if positions else "nobody has to go: there is room"
-        plan = planning.plan(
-            "optimum",
+        found = Conclusion(
             "optimal" if proved.outcome == "optimal" else "feasible",
             f"{room}; {say_proved(proved, search.deadline)}{capped.words}",
-            objective=profile.name,
-            victims=planning.describe_in_order(positions),
-            borrowing=planning.attempt_of(positions) if positions else None,
-            terms=terms,
-            certificate=certificate,
-            greedy=greedy,
+            profile.name,
+            terms,
+            certificate,
+            greedy,
         )
+        attempt = planning.attempt_of(positions) if positions else None
+        plan = planning.plan(found, planning.describe_in_order(positions), borrowing=attempt)
         if planning.case.placement is not None:
             plan = with_places(planning, plan, positions)
         return planning.accepted(plan)

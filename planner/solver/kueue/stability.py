@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from planner.errors import InputError
 from planner.objective.profiles import Profile
+from planner.plan import Conclusion
 from planner.plan.kueue import Cascade, Plan
 from planner.quantity import plural
 from planner.quota.kueue.preemptor import as_preemptor, find_workload
@@ -90,7 +91,7 @@ def unproved(planning: Planning, plan: Plan, profile: Profile) -> Plan:
 def unanswered(planning: Planning, plan: Plan) -> Plan:
     """Return the answer that no plan is known that keeps the wish for ``unstable``."""
     said = f"nothing found within the time limit, and nothing proved: {NOT_KNOWN}"
-    return planning.plan("optimum", "unknown", said, objective=plan.objective, greedy=plan.greedy)
+    return planning.plan(Conclusion("unknown", said, plan.objective, greedy=plan.greedy))
 
 
 WITHIN: Final = "withinClusterQueue"

@@ -175,7 +175,7 @@ def start(state: State, given: Given) -> Planning:
     if not rules.replaces:
         snapshot = under_release(state, snapshot, preemptor)
     case = Case(state, snapshot, preemptor, fixed, given.costs, options)
-    return PLANNING.of(rules)()(case, given.certify)
+    return PLANNING.for_rules(rules)()(case, given.certify)
 
 
 def solve(planning: Planning, profile: Profile, deadline: Deadline) -> Plan:

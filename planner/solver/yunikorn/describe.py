@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from planner.models.yunikorn.formulation import build_classes
 from planner.models.yunikorn.laws import lacking
-from planner.plan import Certificate, Status
+from planner.plan import Conclusion
 from planner.plan.yunikorn import (
     NodeRoom,
     QueueUse,
@@ -20,7 +20,7 @@ from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quantity import plural
 from planner.quota.yunikorn.queue import Queue
-from planner.quota.yunikorn.resource import Resource, fits, minus, minus_known, plus
+from planner.quota.yunikorn.resource import Resource, fits_in, minus, minus_known, plus
 from planner.state.clock import from_nanoseconds
 from planner.state.yunikorn import format_yunikorn_quantity
 
@@ -28,18 +28,11 @@ if TYPE_CHECKING:
     from planner.solver.yunikorn.planning import YuniKornPlanning
 
 
-def plan_of(  # noqa: PLR0913 - the fields of a plan that differ
+def plan_of(
     planning: YuniKornPlanning,
-    algorithm: Literal["yunikorn", "optimum"],
-    status: Status,
-    explanation: str,
-    *,
-    objective: str,
-    node: str | None = None,
+    found: Conclusion[YuniKornPlan],
     victims: Sequence[int] = (),
-    terms: Mapping[str, int] | None = None,
-    certificate: Certificate | None = None,
-    greedy: YuniKornPlan | None = None,
+    node: str | None = None,
 ) -> YuniKornPlan:
     """Return a plan of an ask; victims are positions in the problem's allocations."""
     ask = planning.case.asking.ask
@@ -47,10 +40,10 @@ def plan_of(  # noqa: PLR0913 - the fields of a plan that differ
     touches = node is not None or planning.case.asking.shares is not None
     return YuniKornPlan(
         rules=planning.rules,
-        algorithm=algorithm,
-        status=status,
-        explanation=explanation,
-        objective=objective,
+        algorithm="yunikorn" if found.own else "optimum",
+        status=found.status,
+        explanation=found.explanation,
+        objective=found.objective,
         partition=planning.case.cluster.partition.name,
         preemptor=ask.allocation_key,
         pod=ask.pod,
@@ -63,9 +56,9 @@ def plan_of(  # noqa: PLR0913 - the fields of a plan that differ
         victims=described,
         last_tier=any(victim.originator or victim.opted_out for victim in described),
         queues=_queues(planning, victims) if touches else (),
-        terms=dict(terms or {}),
-        certificate=certificate,
-        greedy=greedy,
+        terms=dict(found.terms),
+        certificate=found.certificate,
+        greedy=found.greedy,
         notes=planning.notes,
     )
 
@@ -108,7 +101,7 @@ def _room(
         return ()
     after, ask = dict(room.available), planning.case.asking.ask
     # Where the core is short itself, what pods request is short for the same reason mostly.
-    is_short = not fits(room.available, ask.resource)
+    is_short = not fits_in(room.available, ask.resource)
     lacks = {
         one.what: one.missing
         for one in planning.case.cluster.lacks(room.node_id, ask)

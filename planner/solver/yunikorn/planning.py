@@ -24,12 +24,12 @@ from planner.objective.yunikorn import (
     refuse_annotated,
     yunikorn_term_table,
 )
-from planner.plan import Turn, Verdict, Verification
+from planner.plan import Conclusion, Turn, Verdict, Verification
 from planner.plan.yunikorn import RuleSet, YuniKornPlan
 from planner.problem.array import IntArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.proof.claims import Claims
-from planner.proof.yunikorn import yunikorn_rules
+from planner.proof.yunikorn import Setting, yunikorn_rules
 from planner.quantity import plural
 from planner.quota.classes import Classes
 from planner.quota.yunikorn.lowered import LOWERED
@@ -167,29 +167,21 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
             said = "YuniKorn preempts nobody"
         if self.problem.excess and not positions:
             said += f", and {self.case.asking.leaf.path} stays above its max"
-        plan = self.plan(
-            "yunikorn",
-            "feasible" if decision.triggered or decision.fits_at_once else "unknown",
-            said,
-            objective="yunikorn",
-            node=decision.node,
-            victims=positions,
-            terms=self.table.evaluate(positions),
+        serves = decision.triggered or decision.fits_at_once
+        terms = self.table.evaluate(positions)
+        found = Conclusion[YuniKornPlan](
+            "feasible" if serves else "unknown", said, "yunikorn", terms, own=True
         )
+        plan = self.plan(found, positions, decision.node)
         outside = broken(self._verify(plan).verdicts)
         return plan.model_copy(update={"outside_rules": outside})
 
     def broken_by(self, positions: Sequence[int]) -> tuple[str, ...]:
         """Return the laws that victims break, whoever chose them, in words."""
         node = chosen_node(self.problem, positions)
-        plan = self.plan(
-            "yunikorn",
-            "feasible",
-            "",
-            objective="",
-            node=None if node is None else self.problem.nodes[node],
-            victims=self.in_candidate_order(positions),
-        )
+        host = None if node is None else self.problem.nodes[node]
+        found = Conclusion[YuniKornPlan]("feasible", own=True)
+        plan = self.plan(found, self.in_candidate_order(positions), host)
         return broken(self._verify(plan).verdicts)
 
     def why_infeasible(self) -> str:
@@ -200,9 +192,10 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         self, profile: Profile, caps: Sequence[tuple[Measure, int]], *, spare: Spared
     ) -> Claims:
         """Return what a plan under a profile claims, as questions for proof trees."""
-        case, order = self.case, self.problem.order.tolist()
-        rules_for = yunikorn_rules(case.cluster, case.asking, self.rules, order, spare)
-        return Claims(self.table, rules_for, caps, profile.wishes)
+        setting = Setting(
+            self.case.cluster, self.case.asking, self.rules, self.problem.order, spare
+        )
+        return Claims(self.table, yunikorn_rules(setting), caps, profile.wishes)
 
     def _check_claims(self, plan: YuniKornPlan, terms: Mapping[str, int]) -> Sequence[Verdict]:
         case = match_yunikorn(self.state, plan, self.case.cluster)

@@ -28,7 +28,7 @@ from planner.models.yunikorn.laws import spared_by
 from planner.objective.profiles import Measure, Profile
 from planner.objective.wishes import NO_WISHES
 from planner.objective.yunikorn import chosen_node
-from planner.plan import Status
+from planner.plan import Conclusion, Status
 from planner.plan.yunikorn import YuniKornPlan
 from planner.proof.claims import LAST_RESORT
 from planner.quantity import plural
@@ -39,8 +39,8 @@ from planner.solver.answer import (
     Capped,
     cap,
     certify,
-    no_plan,
     refuse_worse,
+    why_no_plan,
     without_solver,
 )
 from planner.solver.deadline import Deadline
@@ -58,20 +58,25 @@ from planner.state.yunikorn_release import V1_9, release_of
 LAST_TIER: Final[Measure] = ("last_resort",)
 
 
-class PreparedAsk(Struct, frozen=True):
-    """A search that is ready for its levels, and spares whom law 1 spares as far as possible.
+class Sparing(Struct, frozen=True):
+    """A search that spares whom law 1 spares as far as possible.
 
-    ``spare`` says whom, ``settled`` whether it is known that no more can be spared; ``free`` is the
-    same search before law 1 and caps, ``wished`` before caps; ``rules`` are its rules, ``capped``
-    its caps; ``within`` says whether the core's own answer is one that the search may give.
+    ``spare`` says whom, ``settled`` whether it is known that no more can be spared.
     """
 
     search: Search
-    spare: Spared
-    settled: bool
-    free: Search
+    spare: Spared = "nobody"
+    settled: bool = True
+
+
+class PreparedAsk(Struct, frozen=True):
+    """A search that is ready for its levels, with its caps; ``wished`` is the same before caps.
+
+    ``within`` says whether the core's own answer is one that the search may give.
+    """
+
+    search: Search
     wished: Search
-    rules: YuniKornRules
     capped: Capped
     within: bool
 
@@ -97,7 +102,9 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
         update={"last_resort": "certified" if resort.tree else None}
     )
     if proved.victims is None:
-        return no_plan(planning, profile, greedy, certificate, search, proved)
+        why = why_no_plan(planning, profile, search, proved)
+        nothing = Conclusion(*why, profile.name, certificate=certificate, greedy=greedy)
+        return planning.by_its_rules(planning.plan(nothing))
     positions = planning.in_candidate_order(proved.victims)
     terms = planning.table.evaluate(positions)
     if greedy.victims and found.within:
@@ -105,20 +112,18 @@ def solve(planning: YuniKornPlanning, profile: Profile, deadline: Deadline) -> Y
     node, made = chosen_node(planning.problem, positions), "makes room"
     if planning.problem.excess is not None:
         made = f"brings {planning.case.asking.leaf.path} to its max"
-    plan = planning.plan(
-        "optimum",
+    conclusion = Conclusion(
         "optimal" if proved.outcome == "optimal" else "feasible",
         f"preempting {plural(len(positions), 'allocation')} {made}; "
         + say_proved(proved, deadline)
         + found.capped.words,
-        objective=profile.name,
-        node=None if node is None else planning.problem.nodes[node],
-        victims=positions,
-        terms=terms,
-        certificate=certificate,
-        greedy=greedy,
+        profile.name,
+        terms,
+        certificate,
+        greedy,
     )
-    return planning.accepted(plan)
+    host = None if node is None else planning.problem.nodes[node]
+    return planning.accepted(planning.plan(conclusion, positions, host))
 
 
 def _search(
@@ -133,8 +138,10 @@ def _search(
     Last resorts are spared if any legal set spares them: if the answer has victims that opted out,
     it is to be proved, too, that no legal set does without such victims.
     """
-    found = prepare_ask(planning, profile, deadline, greedy, known=known, proving=True)
-    claims = planning.claims(profile, found.capped.kept, spare=found.spare)
+    free = free_search(planning, profile, deadline)
+    sparing = spare_last_resorts(planning, profile, free, known)
+    found = with_caps(planning, profile, greedy, sparing, proving=True)
+    claims = planning.claims(profile, found.capped.kept, spare=sparing.spare)
     undecided, levels = found.capped.undecided, profile.levels
 
     def fresh(_: Sequence[Measure], left: AbstractSet[int] | None) -> Search:
@@ -149,11 +156,11 @@ def _search(
     opted_out = spared_by(planning.problem, "opted-out")
     if proved.victims is None or not opted_out[list(proved.victims)].any():
         # If time ended before it was known whom law 1 spares, another plan might spare more.
-        sure = found.settled or proved.outcome != "optimal"
+        sure = sparing.settled or proved.outcome != "optimal"
         return found, proved if sure else replace(proved, outcome="feasible"), Absence()
     without = planning.claims(replace(profile, wishes=NO_WISHES), (), spare="opted-out")
-    search = dataclasses.replace(found.free.fork(), rules=replace(found.rules, spare="opted-out"))
-    resort = prove_absence(search, without, planning.certify, LAST_RESORT)
+    others = _narrowed(planning, free, "opted-out")
+    resort = prove_absence(others, without, planning.certify, LAST_RESORT)
     if resort.tree is None:
         proved = replace(proved, outcome="feasible")
     else:
@@ -161,26 +168,29 @@ def _search(
     return found, proved, resort
 
 
-def prepare_ask(  # noqa: PLR0913 - what a search is made of
+def prepare_ask(
     planning: YuniKornPlanning,
     profile: Profile,
     deadline: Deadline,
     greedy: YuniKornPlan,
     apart: Collection[int] = (),
-    *,
-    last_resort: bool = False,
-    known: Sequence[int] | None = None,
-    proving: bool = False,
 ) -> PreparedAsk:
     """Set up the search for an ask that needs one, with the caps of its profile.
 
     ``apart`` are positions of allocations that get a class of their own, so that a question can
-    be asked about each of them; with ``last_resort`` law 1 does not bind. ``known`` are positions
-    of a legal set without anybody who opted out. ``proving`` asks for proofs of what caps drop.
+    be asked about each of them.
     """
-    problem, table = planning.problem, planning.table
+    free = free_search(planning, profile, deadline, apart)
+    return with_caps(planning, profile, greedy, spare_last_resorts(planning, profile, free))
+
+
+def free_search(
+    planning: YuniKornPlanning, profile: Profile, deadline: Deadline, apart: Collection[int] = ()
+) -> Search:
+    """Return the search over all classes of a profile in which law 1 does not bind."""
+    problem = planning.problem
     # Members of a class never differ in tier or opting out, for law 1.
-    costs = table.telling_apart((*profile.terms, *LAST_TIER))
+    costs = planning.table.telling_apart((*profile.terms, *LAST_TIER))
     costs += [problem.opted_out.astype(np.int64), *alone_in_class(len(problem.allocations), apart)]
     reachable = planning.eligible
     # Victims are on the node of the ask, unless it has room without them: then on any node.
@@ -190,34 +200,62 @@ def prepare_ask(  # noqa: PLR0913 - what a search is made of
         hosted[known_nodes] = problem.usable[problem.node[known_nodes]]
         reachable = reachable & hosted
     classes = build_classes(problem, reachable, costs)
-    rules = YuniKornRules(problem, table, planning.rules, spare="nobody")
-    # This search is never narrowed: the proof of a last resort begins from it.
-    free = Search(rules, classes, deadline, list(range(len(classes))))
-    spare: Spared = "nobody"
-    search, settled = free.fork(), True
+    rules = YuniKornRules(problem, planning.table, planning.rules, spare="nobody")
+    return Search(rules, classes, deadline, list(range(len(classes))))
+
+
+def _narrowed(planning: YuniKornPlanning, free: Search, spare: Spared) -> Search:
+    """Return a fork of a search in which law 1 spares some."""
+    rules = YuniKornRules(planning.problem, planning.table, planning.rules, spare=spare)
+    return dataclasses.replace(free.fork(), rules=rules)
+
+
+def spare_last_resorts(
+    planning: YuniKornPlanning, profile: Profile, free: Search, known: Sequence[int] | None = None
+) -> Sparing:
+    """Bind a search by law 1 as far as some legal set keeps it; ``free`` is never narrowed.
+
+    ``known`` are positions of a legal set without anybody who opted out.
+    """
+    settled = True
     # Originators are spared only where `last_resort` counts them; the choice that spares more comes
     # first.
     choices: tuple[Spared, ...] = ("last-tier",) if LAST_TIER in profile.levels else ()
-    for choice in () if last_resort else (*choices, "opted-out"):
-        if not spared_by(problem, choice)[planning.eligible].any():
+    for choice in (*choices, "opted-out"):
+        if not spared_by(planning.problem, choice)[planning.eligible].any():
             continue  # there is nobody to spare
         # Without caps or wishes: whom law 1 spares does not depend on what the user wishes.
-        trial = dataclasses.replace(free.fork(), rules=replace(rules, spare=choice))
+        trial = _narrowed(planning, free, choice)
         if known is not None and choice == "opted-out":
-            trial.incumbent = classes.counts(known)
+            trial.incumbent = trial.classes.counts(known)
         elif find_any(trial) == "unknown" and choice == "opted-out":
             settled = False  # for originators the level `last_resort` settles it
         if trial.incumbent is not None:
-            search, spare = trial, choice
-            break
+            return Sparing(trial, choice, settled)
+    return Sparing(free.fork(), settled=settled)
+
+
+def with_caps(
+    planning: YuniKornPlanning,
+    profile: Profile,
+    greedy: YuniKornPlan,
+    sparing: Sparing,
+    *,
+    proving: bool = False,
+) -> PreparedAsk:
+    """Bind a search by the wishes and caps of a profile; begin from the core's own answer if legal.
+
+    ``proving`` asks for proofs of what caps drop.
+    """
+    search, spare = sparing.search, sparing.spare
     within = not greedy.outside_rules and greedy.spares(spare)
     if greedy.victims and within:
-        search.incumbent = classes.counts(planning.greedy_positions())
+        search.incumbent = search.classes.counts(planning.greedy_positions())
     claiming = partial(planning.claims, profile, spare=spare) if proving else None
     bind(search, profile)
     wished = search.fork()
     capped = cap(search, profile, greedy, claiming, planning.certify)
-    return PreparedAsk(search, spare, settled, free, wished, rules, capped, within)
+    return PreparedAsk(search, wished, capped, within)
 
 
 def settled_ask(planning: YuniKornPlanning) -> tuple[Status, str] | None:

@@ -34,7 +34,7 @@ from msgspec import Struct, field
 from planner.errors import LookupFailed
 from planner.laws.kueue import KQ_FITS, KQ_HOLDS_CONTESTED
 from planner.plan.kueue import Plan
-from planner.quota.kueue.amount import add, subtract
+from planner.quota.kueue.amount import saturating_add, subtract
 from planner.quota.kueue.assignment import (
     Assignment,
     contested,
@@ -119,7 +119,7 @@ def usage_with(
     """
     rise = {fr: victim.usage.get(fr, 0) for fr in frs}
     for node in setting.side(victim.queue):
-        yield node, {fr: add(after.amount[node][fr], more) for fr, more in rise.items()}
+        yield node, {fr: saturating_add(after.amount[node][fr], more) for fr, more in rise.items()}
         # What is put back fills the part that is never lent first, and only the rest rises (§3).
         rise = {fr: max(0, subtract(more, after.local_free(node, fr))) for fr, more in rise.items()}
 
@@ -225,7 +225,7 @@ class Case(Struct, frozen=True, dict=True):
             raise ValueError(f"{len(self.victims)} victims with {len(self.reasons)} reasons")
 
     @classmethod
-    def of(cls, setting: Setting, plan: Plan) -> Self:
+    def matching(cls, setting: Setting, plan: Plan) -> Self:
         """Match a plan with the state; what cannot be matched becomes a fault, never an error."""
         named = {victim.workload: victim for victim in plan.victims}
         found = ((key, setting.holder(key, victim.cluster_queue)) for key, victim in named.items())

@@ -136,7 +136,7 @@ def _share_faults(case: Case, plan: Plan) -> Iterator[str]:
             (" with the preemptor", stated.with_preemptor, counted),
             (" with the preemptor and without victims", stated.after, after),
         ):
-            share = shares.of(usage, node).weighted
+            share = shares.share_of(usage, node).weighted
             yield from compare(f"share of {name}{when}", claim, share)
 
 

@@ -7,13 +7,13 @@ pkg/scheduler/preemption.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from planner.laws import Law, Register
 from planner.laws import kueue as laws
 from planner.plan import Verdict
-from planner.quota.kueue.amount import add
+from planner.quota.kueue.amount import saturating_add
 from planner.quota.kueue.holders import Admitted
 from planner.verifier.kueue.case import Case, rules_fault
 from planner.verifier.kueue.setting import Variant, say_amount, say_node
@@ -65,7 +65,7 @@ def judge_nominal(case: Case, law: Law, request: Mapping[int, int], quota: str) 
     findings = []
     for fr, asked in sorted(request.items()):
         nominal = snapshot.tree.nominal(queue, fr)
-        total = add(usage.amount[queue][fr], asked)
+        total = saturating_add(usage.amount[queue][fr], asked)
         if total > nominal:
             findings.append(
                 f"{say_node(snapshot, queue)} would use {say_amount(snapshot, fr, total)}, its "
@@ -77,19 +77,17 @@ def judge_nominal(case: Case, law: Law, request: Mapping[int, int], quota: str) 
 def judge_own_queue(case: Case, law: Law) -> Verdict:
     """Judge whether victims of the own queue satisfy ``withinClusterQueue`` and have its reason."""
     policy = f"withinClusterQueue: {case.setting.policy.within_cluster_queue}"
-    reason, whose = Variant.WITHIN_CQ.reason, " of the own queue"
-    return judge_permitted(case, law, case.own, policy, lambda _: reason, whose)
+    faults = permission_faults(case, case.own, policy, lambda _: Variant.WITHIN_CQ.reason)
+    return judge(law, faults, f"{say_count(len(case.own))} of the own queue, {policy}")
 
 
-def judge_permitted(  # noqa: PLR0913, PLR0917 - victims, and all that is asked of them
+def permission_faults(
     case: Case,
-    law: Law,
-    victims: Sequence[tuple[Admitted, str]],
+    victims: Iterable[tuple[Admitted, str]],
     policy: str,
     right: Callable[[Admitted], str | None],
-    whose: str = "",
-) -> Verdict:
-    """Judge whether policies permit victims, and reasons are ``right``; ``None`` is any reason."""
+) -> list[str]:
+    """Say whom a policy refuses, and whose reason is not ``right``; ``None`` is any reason."""
     findings = []
     for victim, reason in victims:
         if not case.setting.permits(victim):
@@ -98,7 +96,7 @@ def judge_permitted(  # noqa: PLR0913, PLR0917 - victims, and all that is asked 
         expected = right(victim)
         if expected is not None and expected != reason:
             findings.append(say_reason(victim, reason, expected))
-    return judge(law, findings, f"{say_count(len(victims))}{whose}, {policy}")
+    return findings
 
 
 def say_refused(case: Case, victim: Admitted, policy: str, when: str = "") -> str:
@@ -183,7 +181,10 @@ def reclaim_within_cohort(case: Case) -> Verdict:
         # KQ-06 judges the reason of victims while borrowing, so that one fault breaks one law.
         return None if variant is Variant.RECLAIM_WHILE_BORROWING else variant.reason
 
-    return judge_permitted(case, laws.KQ_RECLAIM, case.others, policy, right, " of other queues")
+    faults = permission_faults(case, case.others, policy, right)
+    return judge(
+        laws.KQ_RECLAIM, faults, f"{say_count(len(case.others))} of other queues, {policy}"
+    )
 
 
 @CHECKS.of(laws.KQ_BORROW_WITHIN_COHORT)

@@ -59,11 +59,11 @@ from planner.verifier.kueue.classical import (
     judge_fit,
     judge_holdings,
     judge_own_queue,
-    judge_permitted,
+    permission_faults,
     say_reason,
 )
 from planner.verifier.kueue.setting import Setting, say_node, say_shares
-from planner.verifier.wording import judge, judge_order, say_some
+from planner.verifier.wording import judge, judge_order, say_count, say_some
 
 OWN_QUEUE: Final = "InClusterQueue"
 WITHIN_NOMINAL: Final = "InCohortReclamation"
@@ -167,7 +167,10 @@ def remove_fairly(setting: FairSetting, victims: Sequence[Admitted]) -> FairRemo
         contenders = choice[top] = last[top] or list(shares)
         if setting.stays_within_nominal:
             continue
-        mine, final = setting.shares.of(end, setting.rival(top)), setting.shares.of(end, top)
+        mine, final = (
+            setting.shares.share_of(end, setting.rival(top)),
+            setting.shares.share_of(end, top),
+        )
         # fair(a) of a node just below a common ancestor.
         choice[top] = [p for p in contenders if setting.is_fair(mine, shares[p], final)]
         if not choice[top] and not unfair:
@@ -199,7 +202,7 @@ def replay_fairly(setting: FairSetting, order: Sequence[Admitted]) -> tuple[str,
     for victim in order:
         side = setting.side(victim.queue)
         # Borrowing of any flavor-resource; FS-05 tests contested quota, once (§6.4).
-        idle = next((n for n in side if not setting.shares.of(usage, n).borrowing), None)
+        idle = next((n for n in side if not setting.shares.share_of(usage, n).borrowing), None)
         if idle is not None:
             used = {fr: usage.amount[idle][fr] for fr in _held_with_quota(setting, idle, [victim])}
             within = say_within(setting, idle, used, (victim.key,))
@@ -208,10 +211,10 @@ def replay_fairly(setting: FairSetting, order: Sequence[Admitted]) -> tuple[str,
             usage.remove(victim.queue, victim.usage)
             continue
         # The same after the removal: a victim below its own side is not below the rival.
-        mine = setting.shares.of(usage, setting.rival(side[-1]))
-        before = setting.shares.of(usage, side[-1])
+        mine = setting.shares.share_of(usage, setting.rival(side[-1]))
+        before = setting.shares.share_of(usage, side[-1])
         usage.remove(victim.queue, victim.usage)
-        after = setting.shares.of(usage, side[-1])
+        after = setting.shares.share_of(usage, side[-1])
         if not setting.is_fair(mine, before, after):
             return "", _say_unfair(setting, side[-1], [victim.key], (mine, before, after))
     return "", ""
@@ -234,7 +237,7 @@ def look_at_sides(
         end.add(victim.queue, victim.usage)
         borrows = True
         for node in setting.side(victim.queue):
-            share = setting.shares.of(end, node)
+            share = setting.shares.share_of(end, node)
             borrows = borrows and share.borrowing
             positions = last.setdefault(node, [])
             if borrows:
@@ -341,8 +344,10 @@ def reclaim_within_cohort(case: FairCase) -> Verdict:
     """
     policy = f"reclaimWithinCohort: {case.setting.policy.reclaim_within_cohort}"
     # FS-07 judges their reasons.
-    whose = " of other queues"
-    return judge_permitted(case, laws.FS_RECLAIM, case.others, policy, lambda _: None, whose)
+    faults = permission_faults(case, case.others, policy, lambda _: None)
+    return judge(
+        laws.FS_RECLAIM, faults, f"{say_count(len(case.others))} of other queues, {policy}"
+    )
 
 
 @CHECKS.of(laws.FS_BORROWS_CONTESTED)

@@ -13,7 +13,7 @@ from typing import Final
 from planner.laws import Register
 from planner.laws.kueue import KF_PERMITTED
 from planner.plan import Verdict
-from planner.quota.kueue.amount import add, subtract
+from planner.quota.kueue.amount import saturating_add, subtract
 from planner.quota.kueue.assignment import Assignment, PodSetFlavors
 from planner.quota.kueue.preemptor import replaced_by
 from planner.quota.kueue.request import PodSetRequest
@@ -45,7 +45,7 @@ class _Group:
         total: dict[str, int] = {}
         for request, _ in self.members:
             for resource, amount in request.totals.items():
-                total[resource] = add(total.get(resource, 0), amount)
+                total[resource] = saturating_add(total.get(resource, 0), amount)
         return total
 
 
@@ -145,7 +145,7 @@ def _check(
                 yield f"nothing has quota for {resource} in flavor {flavor}"
             continue
         # Kueue tests each podset with those before it, on a snapshot that does not change (§4.3).
-        value = assumed[fr] = add(assumed.get(fr, 0), amount)
+        value = assumed[fr] = saturating_add(assumed.get(fr, 0), amount)
         choices = [pods.flavors.get(resource) for _, pods in group.members]
         modes: set[str] = {choice.mode for choice in choices if choice is not None}
         yield from _amount_faults(setting, modes, fr, value)

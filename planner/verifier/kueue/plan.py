@@ -93,7 +93,7 @@ def verify_as_planned(case: Case, plan: Plan) -> Verification:
 
     These are of the places of pods, and of flavors that were chosen.
     """
-    found = VERIFIED.of(plan.by)(case)
+    found = VERIFIED.for_rules(plan.by)(case)
     more: list[Verdict] = []
     if plan.placement is not None:
         more += [
@@ -124,7 +124,7 @@ def setting_for(
     """
     setting = setting_of(snapshot, find_preemptor(state, snapshot, pending), assignment)
     fair = FairCase.rules if snapshot.configuration.fair_sharing_on else Case.rules
-    return SETTING.of(find_rules(options or None))(setting, options or fair)[0]
+    return SETTING.for_rules(find_rules(options or None))(setting, options or fair)[0]
 
 
 def match_plan(
@@ -143,6 +143,6 @@ def match_plan(
     preemptor = find_preemptor(state, snapshot, plan.preemptor)
     own = setting_of(snapshot, preemptor, plan.assignment)
     options = plan.rule_options if plan.by.replaces else plan.rules
-    found, kind = SETTING.of(plan.by)(own, options)
+    found, kind = SETTING.for_rules(plan.by)(own, options)
     # An equal setting of the caller's keeps what was worked out on it: sides, candidates, shares.
-    return kind.of(setting if setting is not None and setting == found else found, plan)
+    return kind.matching(setting if setting is not None and setting == found else found, plan)

@@ -64,7 +64,7 @@ class _Placing:
         self.count = group.workers.count
         self.leaders = 0 if group.leader is None else 1
 
-    def place(self, slots: Slots) -> tuple[Leaves, Leaves] | None:
+    def leaves_for(self, slots: Slots) -> tuple[Leaves, Leaves] | None:
         levels = self._domains(slots)
         if not levels[self.aim.level]:
             return None
@@ -307,7 +307,7 @@ class Floor(Struct, frozen=True, dict=True):
             slots = nodes.slots(group, given.get(group.flavor, {}), assumed)
             placed = None
             if group.aim is not None:
-                placed = _Placing(tree, group.aim, group, mixed=mixed).place(slots)
+                placed = _Placing(tree, group.aim, group, mixed=mixed).leaves_for(slots)
             if placed is None:
                 return group.name
             for pods, leaves in zip(group.members, placed, strict=False):

@@ -23,7 +23,7 @@ from planner.quota.yunikorn.queue import Queue, under
 from planner.quota.yunikorn.resource import (
     Amount,
     equal,
-    fits,
+    fits_in,
     fits_loose,
     fits_raw,
     ge_all,
@@ -103,7 +103,7 @@ def room_faults(case: YuniKornCase, room: NodeRoom) -> Iterator[str]:
     ask, lacks = case.asking.ask, case.cluster.lacks(room.node_id, case.asking.ask)
     yield from _unusable(case, room)
     # If the node has room, the core takes victims from any node: guaranteed is short (§10).
-    must_be_there = case.required_node or bool(lacks) or not fits(room.available, ask.resource)
+    must_be_there = case.required_node or bool(lacks) or not fits_in(room.available, ask.resource)
     after = room.available
     for victim in case.victims:
         if is_on(victim, room):
@@ -158,7 +158,7 @@ def _takes_now(case: YuniKornCase, room: NodeRoom) -> bool:
         usable = room.node.schedulable and not room.reserved_for_others(ask.allocation_key)
     shim = case.cluster
     refused = shim.closes(room.node_id, ask) or bool(shim.lacks(room.node_id, ask))
-    return usable and not refused and fits(room.available, ask.resource)
+    return usable and not refused and fits_in(room.available, ask.resource)
 
 
 def _unusable(case: YuniKornCase, room: NodeRoom) -> Iterator[str]:
@@ -172,7 +172,7 @@ def _unusable(case: YuniKornCase, room: NodeRoom) -> Iterator[str]:
     elif not is_usable(case.cluster, room, ask):
         if not room.node.schedulable:
             yield f"node {room.node_id} is not schedulable"
-        elif not fits(room.node.capacity, ask.resource):
+        elif not fits_in(room.node.capacity, ask.resource):
             yield f"node {room.node_id} is too small for the ask: {say_amounts(room.node.capacity)}"
         else:
             yield f"node {room.node_id} is reserved for others"
@@ -529,7 +529,7 @@ def _takes_place(case: YuniKornCase) -> bool:
         if room.node_id in nodes and not closed and all(one.is_room for one in lacks):
             return True
         free = room.node.schedulable and not room.node.reservations
-        if free and not (closed or lacks) and fits(room.available, ask.resource):
+        if free and not (closed or lacks) and fits_in(room.available, ask.resource):
             return True
     return False
 

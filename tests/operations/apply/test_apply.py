@@ -42,7 +42,7 @@ def cluster_of(world: World) -> Cluster:
 
 
 def run(world: World, plan: Plan, wait_s: float = 30.0) -> Applied:
-    return Run(Question(plan), cluster_of(world), lambda: world.now_s).run(wait_s)
+    return Run(Question(plan), cluster_of(world), lambda: world.now_s).carry_out(wait_s)
 
 
 def test_it_is_carried_out() -> None:

@@ -313,7 +313,7 @@ def test_a_limit_on_borrowing_may_stand_for_any_number() -> None:
     limited = queue("a", {"cpu": 10}, "org", borrowing={"cpu": 10_000})
     assert "KL-27" not in codes(ONE, lent, limited)
     assert "KL-27" in codes(ONE, lent, limited, queue("c", {"cpu": 10_000}, "org"))
-    bytes_of = queue("a", {"memory": 64}, "org", borrowing={"memory": "64Gi"})
+    bytes_of = queue("a", {"memory": 64}, "org", borrowing={"memory": 64 * 2**30})
     assert "KL-27" in codes(ONE, bytes_of)
 
 

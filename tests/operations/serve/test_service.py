@@ -23,7 +23,7 @@ from planner.cli.value import address
 from planner.objective.profiles import PROFILES
 from planner.operations.serve import app as serving
 from planner.operations.serve import server
-from planner.operations.serve.answering import Bounds, answer
+from planner.operations.serve.answering import Bounds, run_command
 from planner.operations.serve.app import AskedWho
 from tests.batch.runs import wait_for
 from tests.cli.running import another_pending, call, cluster, refused
@@ -346,7 +346,7 @@ def test_a_process_ends_with_the_service(sleeper: Path) -> None:
     """However that ends: here it is killed."""
     start = (
         "import asyncio; from planner.operations.serve import answering as a;"
-        "a.PROGRAM = 'sleeper'; asyncio.run(a.answer([], b'', a.Bounds(1, 1000, 2**40, 1), 1))"
+        "a.PROGRAM = 'sleeper'; asyncio.run(a.run_command([], b'', a.Bounds(1, 1000, 2**40, 1), 1))"
     )
     with subprocess.Popen([sys.executable, "-c", start]) as parent:
         wait_for(sleeper.exists)
@@ -360,7 +360,7 @@ def test_a_process_that_works_without_end_is_ended(
     (tmp_path / "busy.py").write_text("while True: pass")
     monkeypatch.setattr("planner.operations.serve.answering.PROGRAM", "busy")
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
-    ended = asyncio.run(answer([], b"", BOUNDS._replace(seconds=0.5), 1))
+    ended = asyncio.run(run_command([], b"", BOUNDS._replace(seconds=0.5), 1))
     assert ended.code == -signal.SIGKILL
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from planner.research.bench.record import Answers, Row
-from planner.research.bench.run import Heat, answer, begun, line_of
+from planner.research.bench.run import Heat, begun, line_of, run_heat
 from planner.research.rivals import exact
 from planner.research.rivals.contest import Contest, Effort, Found
 from planner.research.rivals.rules import local_search, random_restarts
@@ -23,7 +23,7 @@ def rows_of(case: str, rival: str, effort: Effort = LITTLE) -> tuple[Row, ...]:
     """Return the answers of a rival for a case."""
     known = BY_NAME[case]
     heat = Heat(known, line_of(known.source, FOLDER), rival, effort)
-    return Answers.model_validate(answer(heat)).rows
+    return Answers.model_validate(run_heat(heat)).rows
 
 
 @pytest.mark.parametrize("case", PROVED)

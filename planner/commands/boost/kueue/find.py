@@ -120,7 +120,7 @@ def find_boosts(state: State, plan: Plan, *, gate_on: bool, deadline: Deadline) 
     if missing:
         why = f"Kueue evict {min(missing)}: it is no candidate of its search"
         return answer(status="impossible", explanation=f"no boosts can make {why}")
-    found = search.run()
+    found = search.find_smallest()
     boosts = _boosts(search, found.choice or {})
     status, said = _outcome(search, found)
     commands = tuple(boost.command for boost in boosts)

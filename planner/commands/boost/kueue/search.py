@@ -99,7 +99,7 @@ class Candidate(Struct, frozen=True):
         enough = self.least is None or priority >= self.least
         return enough and (self.most is None or priority <= self.most)
 
-    def place(self, priority: int) -> tuple[tuple[bool, int], int, float, str]:
+    def order_key(self, priority: int) -> tuple[tuple[bool, int], int, float, str]:
         """Return the key by which Kueue orders candidates, if this one had the priority given.
 
         It decides between two candidates where their past use does not.
@@ -110,7 +110,7 @@ class Candidate(Struct, frozen=True):
     def contender(self, priority: int) -> Contender:
         """Return this candidate as one to be put in order, if it had the priority given."""
         held = self.workload
-        return Contender(self.place(priority), held.queue, held.local_queue, held.past)
+        return Contender(self.order_key(priority), held.queue, held.local_queue, held.past)
 
 
 def candidates_of(trial: Trial) -> Sequence[Candidate]:
@@ -176,7 +176,7 @@ def arranged(pool: Sequence[Candidate], priorities: Choice) -> tuple[Sequence[Ca
 
     It is not where past use makes circles.
     """
-    ordered = sorted(pool, key=lambda one: one.place(priorities[one.key]))
+    ordered = sorted(pool, key=lambda one: one.order_key(priorities[one.key]))
     if not _dated(pool):
         return ordered, True
     found: list[Candidate] = []
@@ -303,7 +303,7 @@ class Search:
         """
         return not self._refused
 
-    def run(self) -> Found:
+    def find_smallest(self) -> Found:
         """Search for the smallest choice that works; once time is up, no other is tried."""
         found = self.some()
         if found.proved or self.deadline.passed:

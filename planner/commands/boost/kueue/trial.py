@@ -14,7 +14,7 @@ from planner.quota.kueue.holders import Holders
 from planner.quota.kueue.placement import snapshot_for
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
-from planner.reference.kueue.decision import Decision, decide, outcomes
+from planner.reference.kueue.decision import Decision, decide_under, outcomes
 from planner.stage import begin
 from planner.state.kueue import State, Workload
 from planner.state.kueue_workload import BOOST_ANNOTATION, BOOST_GATE
@@ -48,7 +48,7 @@ class Trial:
         A workload that is not named keeps its priority of today.
         """
         begin("trying boosts")
-        decision = decide(self._at(priorities), self.preemptor, self.assignment)
+        decision = decide_under(self._at(priorities), self.preemptor, self.assignment)
         self.left_open.update(decision.undetermined)
         return _taken(decision)
 
@@ -75,7 +75,7 @@ class Trial:
         admitted = {
             queue: workloads  # what a queue's own columns say is read once
             if changed.isdisjoint(workloads.keys)
-            else Holders.of(
+            else Holders.of_records(
                 one._replace(priority=priorities[one.key]) if one.key in changed else one
                 for one in workloads
             )

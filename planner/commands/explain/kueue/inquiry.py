@@ -25,6 +25,7 @@ from planner.laws import RULE_SETS, law_behind
 from planner.laws import kueue as laws
 from planner.models.kueue.laws import exclusions
 from planner.objective.profiles import Profile
+from planner.plan import Conclusion
 from planner.plan.base import name_some
 from planner.plan.kueue import Plan
 from planner.quota.kueue.assignment import parse_assignment, without_modes
@@ -80,7 +81,7 @@ def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
     if problem.from_own_queue[position]:
         order, later = ("the same as", ", and it queued later") if its == mine else ("below", "")
         text = f"withinClusterQueue is {policy.within_cluster_queue}: its priority {its} is {order}"
-        return LawInWords.of(law, f"{text} {mine}{later}")
+        return LawInWords.with_text(law, f"{text} {mine}{later}")
     text = f"reclaimWithinCohort is {policy.reclaim_within_cohort}"
     if policy.reclaim_within_cohort == "LowerPriority":
         text += f": its priority {its} is below {mine}"
@@ -94,7 +95,7 @@ def permitted_by(planning: Planning, position: int, reason: str) -> LawInWords:
     over = [fr for fr in problem.contested if problem.usage[node][fr] > problem.quota[node][fr]]
     if over:
         text += f"; ClusterQueue {problem.names[node]} uses {uses(problem, node, over)}"
-    return LawInWords.of(law, text)
+    return LawInWords.with_text(law, text)
 
 
 def _outside(planning: Planning, workload: str) -> tuple[str, int, LawInWords]:
@@ -112,7 +113,7 @@ def _outside(planning: Planning, workload: str) -> tuple[str, int, LawInWords]:
         text = f"ClusterQueue {queue} shares no cohort with ClusterQueue {own}"
         text = f"ClusterQueue {queue} is inactive: {inactive}" if inactive else text
     law = laws.KQ_HOLDS_CONTESTED if planning.problem.fair is None else laws.FS_HOLDS_CONTESTED
-    return queue, priority, LawInWords.of(law, text)
+    return queue, priority, LawInWords.with_text(law, text)
 
 
 class KueueInquiry(clash.KueueExplainer):
@@ -240,13 +241,10 @@ class KueueInquiry(clash.KueueExplainer):
     def plan_of(self, victims: Sequence[int], *, proved: bool) -> Plan:
         """Return victims as a plan that the verifier accepted."""
         planning, positions = self.planning, self.planning.in_candidate_order(victims)
-        plan = planning.plan(
-            "optimum",
+        found = Conclusion[Plan](
             "optimal" if proved else "feasible",
-            "",
             objective=self.profile.name,
-            victims=planning.describe_in_order(positions),
-            borrowing=planning.attempt_of(positions),
             terms=planning.table.evaluate(positions),
         )
-        return planning.accepted(plan)
+        described, attempt = planning.describe_in_order(positions), planning.attempt_of(positions)
+        return planning.accepted(planning.plan(found, described, borrowing=attempt))

@@ -121,7 +121,7 @@ class _Rooms:
 
     def of_all_flavors(self) -> Iterator[FlavorRoom]:
         """Yield the room in each flavor; the flavors that Kueue assigned come first."""
-        placing = Placing.of(self.case.snapshot, self.case.preemptor, Chance())
+        placing = Placing.of_preemptor(self.case.snapshot, self.case.preemptor, Chance())
         if placing is None:
             return
         topologies = self.case.snapshot.topologies
@@ -141,7 +141,7 @@ class _Rooms:
                     aim = aim_of(workers, tree)
                     if isinstance(aim, Misfit):
                         continue
-                    wanted = Wanted.of(tree, aim, roles, spec.tolerations)
+                    wanted = Wanted.for_group(tree, aim, roles, spec.tolerations)
                     yield FlavorRoom(
                         pod_sets=tuple(ask.name for ask in (workers, leader) if ask),
                         flavor=name,
@@ -176,7 +176,7 @@ class _Rooms:
         return found or self._placed_together("now", gone)
 
     def _placed_together(self, when: _When, gone: Collection[str] = ()) -> Together | None:
-        placing = Placing.of(self.case.snapshot, self.case.preemptor, Chance())
+        placing = Placing.of_preemptor(self.case.snapshot, self.case.preemptor, Chance())
         test = None if placing is None else placing.test(self.case.decision.assignment)
         if placing is None or test is None:
             return None

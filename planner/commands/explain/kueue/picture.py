@@ -42,7 +42,7 @@ def nodes_around(
     snapshot: Snapshot, preemptor: Preemptor, assignment: Assignment, victims: Collection[str]
 ) -> tuple[NodesAround, ...]:
     """Return the nodes for each podset that is placed, with the victims evicted."""
-    placing = Placing.of(snapshot, preemptor, Chance())
+    placing = Placing.of_preemptor(snapshot, preemptor, Chance())
     test = None if placing is None else placing.test(assignment)
     if placing is None or test is None:
         return ()

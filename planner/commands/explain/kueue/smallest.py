@@ -27,7 +27,7 @@ from planner.quota.kueue.placing import Aim
 from planner.reference.kueue.topology.ask import Ask
 from planner.reference.kueue.topology.slots import Wanted, columns
 from planner.solver.deadline import Deadline
-from planner.solver.engine import run
+from planner.solver.engine import run_engine
 
 EFFORT: Final = 0.1
 """The most deterministic time of the search for one set: up to half a second."""
@@ -91,20 +91,20 @@ def smallest_set(
     for place, one in enumerate(running):
         freed = frozenset((leaf, *sorted(there.items())) for leaf, there in one.freed.items())
         alike.setdefault(freed, []).append(place)
-    classes = Classes.of([*alike.values()])
+    classes = Classes.of_members([*alike.values()])
     here = replace(problem, places=_places(wanted, rows, running, classes))
     anybody = np.zeros(len(running), dtype=np.bool_)
     model = Formulation.begun(here, Columns(here, classes, anybody), (False,))
     room(model)
     count = Linear(dict.fromkeys(model.take, 1))
-    found = run(model.builder, count, deadline, effort=EFFORT)
+    found = run_engine(model.builder, count, deadline, effort=EFFORT)
     chosen: Sequence[int] = range(enough)
     best = found.solution
     proved = bool(best) and found.bound >= count.value(best)
     if proved:
         model.builder.add(count <= found.bound)
         later = Linear({index: place for place, index in enumerate(model.take)})
-        first = run(model.builder, later, deadline, dict(enumerate(best)), EFFORT)
+        first = run_engine(model.builder, later, deadline, dict(enumerate(best)), EFFORT)
         best = first.solution or best
     if best:
         chosen = classes.take([best[index] for index in model.take])

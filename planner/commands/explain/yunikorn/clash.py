@@ -39,7 +39,7 @@ from planner.problem.array import BoolArray
 from planner.problem.yunikorn import NOWHERE, YuniKornProblem
 from planner.quantity import plural
 from planner.quota.yunikorn.cluster import NodeRoom
-from planner.quota.yunikorn.resource import fits, share_type
+from planner.quota.yunikorn.resource import fits_in, share_type
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.state.yunikorn import Allocation
 from planner.state.yunikorn import format_yunikorn_quantity as bare
@@ -99,7 +99,7 @@ def fault(planning: YuniKornPlanning, room: NodeRoom) -> str:
         return "is refused by the shim"
     if not room.node.schedulable:
         return "is not schedulable"
-    if not fits(room.node.capacity, ask.resource):
+    if not fits_in(room.node.capacity, ask.resource):
         return "is too small for the ask"
     return "is reserved for others"
 
@@ -120,7 +120,7 @@ def excluded_by(planning: YuniKornPlanning, position: int) -> LawInWords | None:
         if forbids(problem)[position]:
             return LawInWords.said(law, OF_ALLOCATION, planning, position)
     text = _no_room(planning, position)
-    return LawInWords.of(laws.YK_FITS_NODE, text) if text else None
+    return LawInWords.with_text(laws.YK_FITS_NODE, text) if text else None
 
 
 def permitted_by(planning: YuniKornPlanning, position: int) -> LawInWords:
@@ -132,13 +132,13 @@ def permitted_by(planning: YuniKornPlanning, position: int) -> LawInWords:
         if problem.opted_out[position] or problem.originator[position]:
             why = "opted out" if problem.opted_out[position] else "is an originator"
             text = f"{text}, and takes it before others, as it {why}"
-        return LawInWords.of(laws.YK_SEARCHED, text)
+        return LawInWords.with_text(laws.YK_SEARCHED, text)
     most = f"{_priority_of(planning, position)} is at most the ask's {problem.ask.priority}"
     if problem.ask.required_node:
         text = f"{most}, and it is on {problem.ask.required_node}, which the ask requires"
-        return LawInWords.of(laws.YK_PRIORITY, text)
+        return LawInWords.with_text(laws.YK_PRIORITY, text)
     over = guarantees(problem, int(problem.queue[position]), exceeded=True)
-    return LawInWords.of(laws.YK_OVER_GUARANTEED, f"{over}; {most}")
+    return LawInWords.with_text(laws.YK_OVER_GUARANTEED, f"{over}; {most}")
 
 
 def node_order(planning: YuniKornPlanning, position: int) -> Sequence[int]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from math import gcd
 from typing import Any
+
+from msgspec.structs import replace
 
 from planner.case.yunikorn_words import ahead
 from planner.commands.explain.inquiry import (
@@ -31,14 +33,19 @@ from planner.laws.yunikorn import YK_LAST_TIER, YK_UNDER_GUARANTEED, Spared
 from planner.models.yunikorn.candidates import is_under_guaranteed, short_of_guaranteed, used
 from planner.models.yunikorn.laws import spared_by
 from planner.objective.yunikorn import chosen_node
+from planner.plan import Conclusion
 from planner.plan.yunikorn import YuniKornPlan
 from planner.quota.yunikorn.queue import FENCE, read_properties
+from planner.solver.search import Search
 from planner.solver.yunikorn.describe import fields_of
 from planner.solver.yunikorn.planning import YuniKornPlanning
 from planner.solver.yunikorn.start import (
     LAST_TIER,
+    Sparing,
+    free_search,
     prepare_ask,
     settled_ask,
+    with_caps,
 )
 from planner.state.yunikorn import (
     DEFAULT,
@@ -181,8 +188,8 @@ class YuniKornInquiry(YuniKornExplainer):
     shortfalls = staticmethod(clash.shortfalls)
     helpful = staticmethod(helpful)
     prepare = staticmethod(
-        lambda planning, profile, deadline, greedy, apart=(), **more: (
-            prepare_ask(planning, profile, deadline, greedy, apart, **more).search
+        lambda planning, profile, deadline, greedy, apart=(): (
+            prepare_ask(planning, profile, deadline, greedy, apart).search
         )
     )
     excluded_by = staticmethod(clash.excluded_by)
@@ -192,6 +199,14 @@ class YuniKornInquiry(YuniKornExplainer):
         """The bounds of alternatives: with caps, without, and at last with the last tier, too."""
         last = [] if self.spared == "nobody" else [Bounds(capped=False, last_resort=True)]
         return super().bounds + last
+
+    def search_within(self, bounds: Bounds, apart: Collection[int] = ()) -> Search:
+        """Prepare a search within bounds; with the last tier, law 1 does not bind."""
+        if not bounds.last_resort:
+            return super().search_within(bounds, apart)
+        planning, profile = self.planning, replace(self.profile, caps=())
+        free = free_search(planning, profile, self.deadline, apart)
+        return with_caps(planning, profile, self.greedy, Sparing(free)).search
 
     @property
     def others(self) -> Sequence[str]:
@@ -242,7 +257,7 @@ class YuniKornInquiry(YuniKornExplainer):
             if problem.opted_out[position]:
                 why = "it has opted out of preemption"
             text = f"{why}: a last resort, and there are plans without any"
-            law = LawInWords.of(YK_LAST_TIER, text)
+            law = LawInWords.with_text(YK_LAST_TIER, text)
         candidate, generic = law is None, problem.shares is None
         order = clash.node_order(planning, position) if generic else ()
         return YuniKornStanding(
@@ -304,14 +319,9 @@ class YuniKornInquiry(YuniKornExplainer):
         planning = self.planning
         positions = planning.in_candidate_order(victims)
         node = chosen_node(planning.problem, positions)
-        plan = planning.plan(
-            "optimum",
-            "feasible",
-            "",
-            objective=self.profile.name,
-            node=None if node is None else planning.problem.nodes[node],
-            victims=positions,
-            terms=planning.table.evaluate(positions),
-        )
+        host = None if node is None else planning.problem.nodes[node]
+        terms = planning.table.evaluate(positions)
+        found = Conclusion[YuniKornPlan]("feasible", objective=self.profile.name, terms=terms)
+        plan = planning.plan(found, positions, host)
         status = "optimal" if proved else "feasible"
         return planning.accepted(plan).model_copy(update={"status": status})

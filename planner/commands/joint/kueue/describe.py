@@ -88,7 +88,7 @@ def describe(
         examined = not (found.undecided or found.unexamined)
         claimed = status in {"feasible", "unknown"} and found.best and examined
         proved = Proved("unknown", None, found.levels, cut_off=found.cut_off, claimed=claimed)
-        place = question.forest.place
+        place = question.forest.position_of
         steps = [_step(step, found.rules.table, place) for step in found.steps]
         if found.steps:
             victims = [key for step in found.steps for key in step.plan.keys]
@@ -268,7 +268,7 @@ def _greedy(question: Question, table: TermTable | None) -> OneByOneAnswer:
     victims = [key for key in evicted if key not in preemptors]
     terms: dict[str, int] = {}
     if table is not None:
-        place = question.forest.place
+        place = question.forest.position_of
         terms = table.evaluate([place[key] for key in victims if key in place])
     return OneByOneAnswer(
         turns=tuple(

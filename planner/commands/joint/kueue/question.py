@@ -60,7 +60,7 @@ class Forest(Struct, frozen=True, dict=True):
         return self.problem.workloads
 
     @cached_property
-    def place(self) -> Mapping[str, int]:
+    def position_of(self) -> Mapping[str, int]:
         """The position of each workload, by its key."""
         return {w.key: i for i, w in enumerate(self.workloads)}
 

@@ -28,7 +28,7 @@ from planner.objective.terms import TermTable
 from planner.quota.classes import Classes
 from planner.quota.kueue.assignment import contested
 from planner.solver.deadline import Deadline
-from planner.solver.engine import run
+from planner.solver.engine import run_engine
 from planner.solver.search import Rules
 
 EFFORT: Final = 1.0
@@ -136,7 +136,7 @@ class JointRules(Rules, Struct, dict=True):
 
     def remember(self, steps: list[Served]) -> None:
         """Keep steps that were replayed, as the answer of `steps` for their victims."""
-        place = self.question.forest.place
+        place = self.question.forest.position_of
         victims = frozenset(place[key] for step in steps for key in step.plan.keys)
         self._found.setdefault(victims, []).append(steps)
 
@@ -147,15 +147,15 @@ class JointRules(Rules, Struct, dict=True):
     def _divide(self, positions: Sequence[int], *, in_order: bool) -> list[Served] | None:
         """Return steps in which exactly the workloads at these positions are victims."""
         # A class for each: the question is who goes in which step, also among interchangeable ones.
-        alone = Classes.of([[position] for position in positions])
+        alone = Classes.of_members([[position] for position in positions])
         while True:
             joint = self._built(alone, in_order=in_order)
             for index in joint.take:
                 joint.builder.add(variable(index) >= 1)
             late = Linear({index: -step for (step, _), index in joint.taken.items() if step})
-            result = run(joint.builder, late, Deadline(), effort=EFFORT)
+            result = run_engine(joint.builder, late, Deadline(), effort=EFFORT)
             if not result.solution:
-                result = run(joint.builder, None, Deadline(), effort=HARD)
+                result = run_engine(joint.builder, None, Deadline(), effort=HARD)
             if not result.solution:
                 self.doubtful = self.doubtful or result.outcome == "unknown"
                 return None

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from planner.case.kueue import Case
 from planner.objective.profiles import Profile
-from planner.plan import Verification
+from planner.plan import Conclusion, Verification
 from planner.plan.kueue import Plan
 from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
@@ -81,16 +81,11 @@ def _serve(case: Case, victims: Sequence[str]) -> Served | None:
     positions = [place[key] for key in victims]
     if not (planning.candidates[positions].all() if victims else planning.fits_at_once):
         return None
-    plan = planning.plan(
-        "optimum",
-        "feasible",
-        "one step of a joint plan",
-        objective="joint",
-        victims=planning.describe_in_order(positions),
-        # In Kueue's order: the step belongs to the first attempt that permits its victims.
-        borrowing=planning.attempt_of(positions) if victims else None,
-        terms=planning.table.evaluate(positions),
-    )
+    terms = planning.table.evaluate(positions)
+    step = Conclusion[Plan]("feasible", "one step of a joint plan", "joint", terms)
+    # In Kueue's order: the step belongs to the first attempt that permits its victims.
+    attempt = planning.attempt_of(positions) if victims else None
+    plan = planning.plan(step, planning.describe_in_order(positions), borrowing=attempt)
     verification = verify_plan(planning.state, plan, snapshot=case.snapshot)
     return Served(case, plan, verification) if verification.accepted else None
 

@@ -172,7 +172,7 @@ class Joint:
 
         The victims are replaced by the canonical ones: the first members of their classes.
         """
-        place = self.question.forest.place
+        place = self.question.forest.position_of
         gone = [key for _, keys in steps for key in keys]
         counts = None
         if place.keys() >= {*gone}:
@@ -198,7 +198,7 @@ class Joint:
 
     def _greedy_positions(self) -> list[int] | None:
         """Return the victims of serving one by one; ``None`` if preemptors are among them."""
-        place = self.question.forest.place
+        place = self.question.forest.position_of
         gone = [key for turn in self.question.greedy.turns for key in turn.evicted]
         return [place[key] for key in gone] if place.keys() >= {*gone} else None
 

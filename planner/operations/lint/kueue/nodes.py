@@ -123,7 +123,7 @@ class _TooMuch(Struct, frozen=True):
 
 def _too_much(snapshot: Snapshot, preemptor: Preemptor) -> _TooMuch | None:
     """Return the pods that no domain of any flavor has room for; ``None`` if one may have."""
-    placing = Placing.of(snapshot, preemptor, Chance())
+    placing = Placing.of_preemptor(snapshot, preemptor, Chance())
     if placing is None:
         return None
     topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
@@ -147,7 +147,7 @@ def _too_much(snapshot: Snapshot, preemptor: Preemptor) -> _TooMuch | None:
             if isinstance(aim, Misfit):
                 possible.add(names)
                 continue
-            wanted = Wanted.of(tree, aim, roles, topologies.flavors[flavor].spec.tolerations)
+            wanted = Wanted.for_group(tree, aim, roles, topologies.flavors[flavor].spec.tolerations)
             held = wanted.held(wanted.counts(tree.free))[aim.level]
             most = max(held, default=wanted.slices)
             if not wanted.is_required or most >= wanted.slices:
@@ -233,7 +233,7 @@ def more_than_the_nodes(facts: Facts) -> Iterator[Finding]:
     Of a resource that no node has, such as one made by a transformation, nodes say nothing; and
     nodes that are made on demand, or are in another cluster, are not in the input.
     """
-    state, checks = facts.whole, Topologies.of(facts.whole, ())
+    state, checks = facts.whole, Topologies.in_state(facts.whole, ())
     on_nodes = [units_of(node.status.allocatable) for node in state.nodes]
     known = {name for amounts in on_nodes for name, n in amounts.items() if n} - {PODS}
     queues = state.cluster_queues

@@ -337,8 +337,8 @@ class World(Struct, frozen=True, dict=True):
         for node in (tree.nodes[cohort] for cohort in above):
             parent = "" if node.parent == NO_PARENT else tree.nodes[node.parent].name
             quotas = self._quotas(node.quotas[self.fr]) if self.fr in node.quotas else None
-            weight = _weight(node.weight_nano)
-            yield objects.cohort(node.name, parent, quotas, weight=weight, created=NOON)
+            made = objects.cohort(node.name, parent, quotas, created=NOON)
+            yield objects.weighted(made, _weight(node.weight_nano))
 
     def _cluster_queue(self, queue: int) -> Object:
         facts, node = self.facts, self.facts.snapshot.tree.nodes[queue]
@@ -354,10 +354,9 @@ class World(Struct, frozen=True, dict=True):
                 borrow.policy,
                 borrow.max_priority_threshold,
             ),
-            weight=_weight(node.weight_nano),
             created=NOON,
         )
-        spec = made["spec"]
+        spec = objects.weighted(made, _weight(node.weight_nano))["spec"]
         spec["queueingStrategy"] = given.queueing_strategy
         if given.stop_policy != "None":
             spec["stopPolicy"] = given.stop_policy

@@ -50,7 +50,7 @@ def refusal_of(state: State, workload: Workload, queue: ClusterQueue) -> Refusal
         return refusal
     namespace = workload.metadata.namespace
     rules = state.configuration.rules
-    defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes, rules)
+    defaults = Defaults.in_namespace(namespace, state.limit_ranges, state.runtime_classes, rules)
     counted = _in_units if rules.limits_in_units else dict[str, int]
     least, most = _bounds(state.limit_ranges, namespace, "Container", counted)
     least_of_pod, most_of_pod = _bounds(state.limit_ranges, namespace, "Pod", counted)

@@ -294,7 +294,7 @@ class Processing:
             usage=usage_without(self.usage, gone),
             placed=self._places_without(gone),
             admitted={
-                queue: Holders.of(each for each in admitted if each.key not in keys)
+                queue: Holders.of_records(each for each in admitted if each.key not in keys)
                 for queue, admitted in self.snapshot.admitted.items()
             },
         )

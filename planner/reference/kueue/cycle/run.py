@@ -209,7 +209,7 @@ def _standings(
         else:
             # Releases before switch 4 take the entry's borrow level, the same at every node.
             borrows = nominee.decision.assignment.borrowing > 0
-        share = shares.of(usage, child).order
+        share = shares.share_of(usage, child).order
         standings[cohort] = waits, borrows, share, -priority, preemptor.queued_at
     usage.remove(preemptor.queue, used)
     return standings

@@ -100,7 +100,9 @@ class Pending:
         """A key that is equal for all workloads that the scheduler cannot tell from this one."""
         state, namespace = self._state, self.workload.metadata.namespace
         rules = state.configuration.rules
-        defaults = Defaults.of(namespace, state.limit_ranges, state.runtime_classes, rules)
+        defaults = Defaults.in_namespace(
+            namespace, state.limit_ranges, state.runtime_classes, rules
+        )
         pod_sets = tuple(
             (
                 request.name,

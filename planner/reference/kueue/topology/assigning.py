@@ -70,7 +70,9 @@ class Placing:
         return Placer(self._topologies, self.occupancy)
 
     @classmethod
-    def of(cls, snapshot: Snapshot, preemptor: Preemptor, chance: Chance) -> Placing | None:
+    def of_preemptor(
+        cls, snapshot: Snapshot, preemptor: Preemptor, chance: Chance
+    ) -> Placing | None:
         """Return the placement of a preemptor; ``None`` where none of its podsets is placed."""
         topologies, queue = snapshot.topologies, snapshot.queues[preemptor.queue]
         pod_sets = preemptor.workload.spec.pod_sets

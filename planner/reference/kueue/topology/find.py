@@ -23,7 +23,7 @@ from planner.quota.kueue.topology import (
 )
 from planner.reference.kueue.chance import PlacementCrash
 from planner.reference.kueue.topology.ask import Ask, Misfit, aim_of
-from planner.reference.kueue.topology.place import Chosen, Manners, Short, place
+from planner.reference.kueue.topology.place import Chosen, Manners, Short, place_pods
 from planner.reference.kueue.topology.slots import (
     Gauge,
     LeafCounts,
@@ -188,7 +188,7 @@ class Placer:
         if not (explain or standing.gauge.may_fit):
             return Misfit("")
         try:
-            chosen = place(wanted, counts, self._manners, scores)
+            chosen = place_pods(wanted, counts, self._manners, scores)
         except ZeroDivisionError:
             raise PlacementCrash(
                 workers.workload,

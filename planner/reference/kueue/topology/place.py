@@ -41,7 +41,7 @@ class Short(NamedTuple):
     layers: tuple[int, ...] = ()
 
 
-def place(
+def place_pods(
     wanted: Wanted, counts: LeafCounts, manners: Manners, scores: Sequence[int] | None = None
 ) -> Chosen | Misfit | Short:
     """Place the pods of a podset, and the pod of its leader, where Kueue would.

@@ -347,7 +347,7 @@ class Wanted(Struct, frozen=True):
     qualified: Sequence[bool]
 
     @classmethod
-    def of(
+    def for_group(
         cls,
         tree: FlavorTree,
         aim: Aim,

@@ -253,18 +253,14 @@ def _queues(layout: Layout) -> Iterator[dump.Object]:
         above = ""
         if knobs.depth:
             above = cohort_name(layout.tree(queue), knobs.depth - 1, layout.leaf[queue])
-        yield dump.cluster_queue(
-            names.team(queue),
-            above,
-            _quotas(layout, quotas),
-            policies,
-            weight=layout.weights[queue],
-            created=names.FOUNDED,
+        made = dump.cluster_queue(
+            names.team(queue), above, _quotas(layout, quotas), policies, created=names.FOUNDED
         )
+        yield dump.weighted(made, layout.weights[queue])
 
 
 def _quotas(layout: Layout, quotas: Mapping[Place, dump.Quota]) -> dump.Quotas:
-    def of(resource: str, quota: dump.Quota) -> dump.Quota:
+    def in_units_of(resource: str, quota: dump.Quota) -> dump.Quota:
         limits = (
             None if limit is None else in_units(resource, limit)
             for limit in (quota.borrowing_limit, quota.lending_limit)
@@ -272,7 +268,9 @@ def _quotas(layout: Layout, quotas: Mapping[Place, dump.Quota]) -> dump.Quotas:
         return dump.Quota(in_units(resource, quota.nominal), *limits)
 
     return {
-        flavor_name(layout, flavor): {one: of(one, quotas[flavor, one]) for one in layout.resources}
+        flavor_name(layout, flavor): {
+            one: in_units_of(one, quotas[flavor, one]) for one in layout.resources
+        }
         for flavor in range(layout.knobs.flavors)
     }
 

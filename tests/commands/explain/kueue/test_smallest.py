@@ -86,7 +86,7 @@ def test_no_smaller_set_is_enough(seed: int) -> None:
     held = held_in(case, Random(seed))  # noqa: S311 - workloads, not secrets
     aim = aim_of(case.workers, case.tree)
     assert isinstance(aim, Aim)
-    whole = Wanted.of(case.tree, aim, (case.workers, case.leader), ())
+    whole = Wanted.for_group(case.tree, aim, (case.workers, case.leader), ())
     domains = [(whole, range(len(case.tree.nodes)))]
     if whole.is_required:
         domains = [whole.below(aim.level, rank) for rank in range(len(case.tree.values[aim.level]))]
@@ -119,7 +119,7 @@ def test_who_runs_out_of_time_says_so() -> None:
     ask = Ask("main", 2, FLAVOR, {"gpu": 2}, PodSpec(), TopologyRequest(required=RACK))
     aim = aim_of(ask, tree)
     assert isinstance(aim, Aim)
-    wanted, gpu = Wanted.of(tree, aim, (ask, None), ()), tree.column_of["gpu"]
+    wanted, gpu = Wanted.for_group(tree, aim, (ask, None), ()), tree.column_of["gpu"]
     rows = [[0 if column == gpu else one for column, one in enumerate(row)] for row in tree.free]
     running = [Movable(key, {n: {"gpu": 3 + n // 2}}) for n, key in enumerate("abc")]
     deadlines = Deadline(), Deadline.after(0)

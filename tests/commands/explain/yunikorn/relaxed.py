@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 
 from planner.quota.yunikorn.cluster import Asking, Cluster, is_usable
 from planner.quota.yunikorn.queue import Queue
-from planner.quota.yunikorn.resource import fits, ge_known, plus, share_type
+from planner.quota.yunikorn.resource import fits_in, ge_known, plus, share_type
 from planner.reference.yunikorn.candidates import Candidate
 from tests.subsets import subsets
 from tests.yunikorn.brute_force import Trial, Victims, freed, is_first, is_on
@@ -100,8 +100,8 @@ class RelaxedAsk:
             return True
         wanted = self.asking.ask.resource
         return any(
-            fits(room.available, wanted)
-            or (all(is_on(v, room) for v in victims) and fits(freed(room, victims), wanted))
+            fits_in(room.available, wanted)
+            or (all(is_on(v, room) for v in victims) and fits_in(freed(room, victims), wanted))
             for room in self.cluster.nodes
             if is_usable(self.cluster, room, self.asking.ask)
         )
