@@ -45,7 +45,7 @@ class Candidates(NamedTuple):
     which priority other candidates may be taken while borrowing, ``None`` if none may.
     """
 
-    ordered: Holders
+    ordered: Sequence[Admitted]
     lca: Mapping[int, int]
     advantages: AbstractSet[int]
     highest: int | None
@@ -77,19 +77,46 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
     return policy == "LowerOrNewerEqualPriority" and preemptor.queued_before(candidate.queued_at)
 
 
-@keeps(laws.FS_HOLDS_CONTESTED, laws.KQ_HOLDS_CONTESTED)
-def permitted(context: Context, lists: Sequence[Iterable[int]]) -> tuple[Holders, IntArray]:
-    """Return the holders in lists of queues that may be candidates, and the list of each: (C,).
+_FEW: Final = 100
+"""Up to so many holders of a tree are looked at one by one: arrays would take longer."""
 
-    They name a contested fr, and the policy for their queue permits them. All are looked at at
-    once: queue by queue it would take longer than all the rest of a search.
+
+@keeps(laws.FS_HOLDS_CONTESTED, laws.KQ_HOLDS_CONTESTED)
+def permitted(
+    context: Context, lists: Sequence[Iterable[int]]
+) -> tuple[Sequence[Admitted], AbstractSet[int]]:
+    """Return the holders in lists of queues that may be candidates, and the lists that have any.
+
+    They name a contested fr, and the policy for their queue permits them. They are in Kueue's
+    order, in which past use comes before priority.
     """
     snapshot, policy = context.snapshot, context.policy
-    held = snapshot.contenders(context.queue)
-    list_of = np.full(len(snapshot.tree.nodes), -1, dtype=np.int64)
-    for number, queues in enumerate(lists):
-        list_of[[*queues]] = number
-    kind = list_of[held.columns.queue]
+    list_of = {queue: number for number, queues in enumerate(lists) for queue in queues}
+    queues = snapshot.contending(context.queue)
+    rules: dict[int, str] = dict.fromkeys(queues, policy.reclaim_within_cohort)
+    rules[context.queue] = policy.within_cluster_queue
+    if sum(len(snapshot.admitted[queue]) for queue in queues) > _FEW:
+        many, kinds = _of_many(context, snapshot.holders(queues), list_of, rules)
+        return _by_past_use(context, many.at(many.order(kinds)), list_of), {*kinds.tolist()}
+    few = [
+        one
+        for queue in queues
+        if queue in list_of
+        for one in snapshot.admitted[queue]
+        if not context.contested.isdisjoint(one.names)
+        if satisfies_policy(context.preemptor, one, rules[queue])
+    ]
+    few.sort(key=lambda one: (not one.evicted, list_of[one.queue], *_rank(one)))
+    return _by_past_use(context, few, list_of), {list_of[one.queue] for one in few}
+
+
+def _of_many(
+    context: Context, held: Holders, list_of: Mapping[int, int], rules: Mapping[int, str]
+) -> tuple[Holders, IntArray]:
+    """Return the holders that may be candidates in no order, by columns, and the list of each."""
+    numbers = np.full(len(context.snapshot.tree.nodes), -1, dtype=np.int64)
+    numbers[[*list_of]] = [*list_of.values()]
+    kind = numbers[held.columns.queue]
     # Holders of equal usage name the same fr: one of them is tested for all.
     shapes, which = held.alike
     naming = np.array([not context.contested.isdisjoint(one.names) for one in shapes], dtype=bool)
@@ -97,22 +124,20 @@ def permitted(context: Context, lists: Sequence[Iterable[int]]) -> tuple[Holders
     own = held.columns.queue == context.queue
     places = [
         part
-        for some, rule in (
-            (asked & own, policy.within_cluster_queue),
-            (asked & ~own, policy.reclaim_within_cohort),
-        )
-        for part in _permitted_by_policy(context.preemptor, held, np.flatnonzero(some), rule)
+        for some in (asked & own, asked & ~own)
+        for part in _permitted_by_policy(context.preemptor, held, np.flatnonzero(some), rules)
     ]
     found = np.concatenate([*places, _NOWHERE])
     return held.at(found), kind[found]
 
 
 def _permitted_by_policy(
-    preemptor: Preemptor, held: Holders, places: IntArray, policy: str
+    preemptor: Preemptor, held: Holders, places: IntArray, rules: Mapping[int, str]
 ) -> Iterator[IntArray]:
-    """Yield the places, some of these, of the holders that a policy permits."""
+    """Yield the places, some of these, of the holders that the policy for all of them permits."""
     if not places.size:
         return
+    policy = rules[int(held.columns.queue[places[0]])]
     priority = held.columns.priority[places]
     # Only between equal priorities does more decide than which one is higher.
     for alike in (places[priority < preemptor.priority], places[priority > preemptor.priority]):
@@ -147,15 +172,14 @@ def collect_candidates(context: Context) -> Candidates:
             below = cohort
     # Evicted workloads come before all others, but keep the order of the three lists. So low
     # priorities of the own queue come after all workloads that run elsewhere (§5.4).
-    some, kind = permitted(context, [with_advantage, by_priority, [context.queue]])
-    sizes = np.bincount(kind, minlength=3).tolist()
+    ordered, filled = permitted(context, [with_advantage, by_priority, [context.queue]])
     return Candidates(
-        ordered=in_candidate_order(context, some, kind),
+        ordered=ordered,
         lca=lca,
         advantages=advantages,
         highest=_highest_while_borrowing(context),
-        any_from_other_queues=bool(sizes[0] or sizes[1]),
-        any_with_advantage=bool(sizes[0]),
+        any_from_other_queues=not filled.isdisjoint({0, 1}),
+        any_with_advantage=0 in filled,
     )
 
 
@@ -197,40 +221,33 @@ def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
 
     Between workloads in different ClusterQueues nothing else decides.
     """
-
-    def key(workload: Admitted) -> OrderKey:
-        return (
-            not workload.evicted,
-            workload.queue == context.queue,
-            workload.priority,
-            # When QuotaReserved became True, newest first; not creation, nor Admitted (§5.4).
-            -workload.reserved_s,
-            workload.uid,
-        )
-
-    return key
+    return lambda one: (not one.evicted, one.queue == context.queue, *_rank(one))
 
 
-def in_candidate_order(context: Context, candidates: Holders, kind: IntArray) -> Holders:
-    """Return candidates in Kueue's order, in which past use comes before priority.
+def _rank(one: Admitted) -> tuple[int, float, str]:
+    # When QuotaReserved became True, newest first; not creation, nor Admitted (§5.4).
+    return one.priority, -one.reserved_s, one.uid
 
-    ``kind`` has the number of the list of each; evicted ones come before all others. Past use is
-    compared within a ClusterQueue that orders by it, among evicted candidates of a list and among
-    the others (docs/semantics/kueue-features.md §3.4).
+
+def _by_past_use(
+    context: Context, ordered: Sequence[Admitted], list_of: Mapping[int, int]
+) -> Sequence[Admitted]:
+    """Return candidates with past use before priority, where their ClusterQueue orders by it.
+
+    Past use is compared within a ClusterQueue, among evicted candidates of a list and among the
+    others (docs/semantics/kueue-features.md §3.4).
     """
-    order = candidates.order(kind)  # that of `candidate_order`
-    if not candidates.columns.dated.any():
-        return candidates.at(order)
-    key, arranged = candidate_order(context), list[int]()
-    evicted, kinds = candidates.columns.evicted.tolist(), kind.tolist()
-    for _, same in groupby(order.tolist(), key=lambda place: (evicted[place], kinds[place])):
+    on = context.snapshot.configuration.admission_fair_sharing_on
+    if not on or all(one.past is None for one in ordered):
+        return ordered
+    key, arranged = candidate_order(context), list[Admitted]()
+    for _, same in groupby(ordered, key=lambda one: (one.evicted, list_of[one.queue])):
         group = list(same)
-        some = [candidates[place] for place in group]
         contest = Contest(
-            [Contender(key(one), one.queue, one.local_queue, one.past) for one in some]
+            [Contender(key(one), one.queue, one.local_queue, one.past) for one in group]
         )
         arranged += [group[position] for position in context.chance.arrange(contest)]
-    return candidates.at(arranged)
+    return arranged
 
 
 def search_classical(context: Context) -> Search:
