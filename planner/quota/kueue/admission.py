@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from math import isnan
 from typing import Final
 
 import numpy as np
@@ -181,7 +182,7 @@ def _moment(seconds: float) -> datetime | None:
 
     A double is too short for the microseconds of the year 9999: the last of them is the last time.
     """
-    if np.isnan(seconds):
+    if isnan(seconds):
         return None
     return _EPOCH + min(timedelta(seconds=float(seconds)), _LAST)
 
