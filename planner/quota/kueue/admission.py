@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.quota.kueue.holders import Admitted, Columns, Holders, Table, is_said
+from planner.quota.kueue.holders import Admitted, Columns, Filled, Holders, Table, is_said
 from planner.quota.kueue.holding import (
     Shape,
     Shapes,
@@ -139,7 +139,8 @@ class Admissions:
             number=np.arange(len(places)) - np.searchsorted(queue, queue),
         )
         make = partial(self._record, places, columns, shapes, started_s)
-        return Table((stored.key, stored.uid), places, columns, shapes, make)
+        filled = partial(Filled, stored.key, stored.uid, places, columns, shapes)
+        return Table(filled, make)
 
     def _record(
         self,

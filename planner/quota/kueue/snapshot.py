@@ -258,7 +258,7 @@ def _add_up(usage: Usage, state: State, every: Holders) -> None:
     # order.
     nodes, which = every.columns.queue.tolist(), every.columns.usage.tolist()
     for at in np.argsort(every.places).tolist():
-        usage.add(nodes[at], every.table.shapes[which[at]].usage)
+        usage.add(nodes[at], every.table.filled.shapes[which[at]].usage)
 
 
 def _nodes(
