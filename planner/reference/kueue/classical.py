@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import groupby
+from itertools import groupby, product
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -26,8 +26,6 @@ from planner.reference.laws import keeps
 Variant = Literal[
     "WithinCQ", "HierarchicalReclaim", "ReclaimWithoutBorrowing", "ReclaimWhileBorrowing"
 ]
-
-_NOWHERE: Final = np.zeros(0, dtype=np.int64)
 
 REASON: Mapping[Variant, str] = {
     "WithinCQ": "InClusterQueue",
@@ -120,34 +118,21 @@ def _of_many(
     # Holders of equal usage name the same fr: one of them is tested for all.
     shapes, which = held.alike
     naming = np.array([not context.contested.isdisjoint(one.names) for one in shapes], dtype=bool)
-    asked = (kind >= 0) & naming[which]
-    own = held.columns.queue == context.queue
-    places = [
-        part
-        for some in (asked & own, asked & ~own)
-        for part in _permitted_by_policy(context.preemptor, held, np.flatnonzero(some), rules)
-    ]
-    found = np.concatenate([*places, _NOWHERE])
+    places = np.flatnonzero((kind >= 0) & naming[which])
+    queue, priority = held.columns.queue[places], held.columns.priority[places]
+    than = context.preemptor.priority
+    permits = np.zeros(len(places), dtype=np.bool_)
+    for own, by_priority in product(
+        (queue == context.queue, queue != context.queue),
+        (priority < than, priority == than, priority > than),
+    ):
+        at = np.flatnonzero(own & by_priority)
+        # Only between equal priorities does more decide than which one is higher.
+        equal = at.size and priority[at[0]] == than
+        tested = held.at(places[at if equal else at[:1]])
+        permits[at] = [satisfies_policy(context.preemptor, one, rules[one.queue]) for one in tested]
+    found = places[permits]
     return held.at(found), kind[found]
-
-
-def _permitted_by_policy(
-    preemptor: Preemptor, held: Holders, places: IntArray, rules: Mapping[int, str]
-) -> Iterator[IntArray]:
-    """Yield the places, some of these, of the holders that the policy for all of them permits."""
-    if not places.size:
-        return
-    policy = rules[int(held.columns.queue[places[0]])]
-    priority = held.columns.priority[places]
-    # Only between equal priorities does more decide than which one is higher.
-    for alike in (places[priority < preemptor.priority], places[priority > preemptor.priority]):
-        if alike.size and satisfies_policy(preemptor, held[int(alike[0])], policy):
-            yield alike
-    equal = places[priority == preemptor.priority]
-    if not equal.size:
-        return
-    permits = [satisfies_policy(preemptor, held[at], policy) for at in equal.tolist()]
-    yield equal[np.array(permits, dtype=np.bool_)]
 
 
 def collect_candidates(context: Context) -> Candidates:
