@@ -176,7 +176,7 @@ class Release(Struct, frozen=True, dict=True):
     def is_on(self, gate: str, given: Mapping[str, bool]) -> bool:
         """Say whether a gate is on; one that the release does not know cannot be set."""
         # Each step of a search asks for some, and mostly neither these nor groups are set.
-        if gate not in given and given.keys().isdisjoint(_GROUPS):
+        if not given or (gate not in given and given.keys().isdisjoint(_GROUPS)):
             return gate in self.on
         named = given.get(gate) if gate in self.gates else None
         return self.default(gate, given) if named is None else named

@@ -195,7 +195,7 @@ def check(some: Holders, everybody: dict[int, Holders]) -> None:
         assert getattr(columns, name).tolist() == [getattr(one, name) for one in some]
     assert columns.noted.tolist() == [one.remarks is not None for one in some]
     assert columns.dated.tolist() == [one.past is not None for one in some]
-    held = [some.table.shapes[number].usage for number in columns.usage]
+    held = [some.table.filled.shapes[number].usage for number in columns.usage]
     assert all(known is one.usage for known, one in zip(held, some, strict=True))
     assert columns.number.tolist() == [everybody[one.queue].index(one) for one in some]
     assert list(some.keys) == [one.key for one in some]

@@ -78,10 +78,10 @@ def seen(state: State) -> Any:
         return one._replace(workloads=(), place=0, shape=NO_SHAPE), shape, one.workload
 
     def columns_of(some: Holders) -> Any:
-        places = some.places
-        assert some.table.key[places].tolist() == [*some.keys] == [one.key for one in some]
-        assert some.table.uid[places].tolist() == [one.uid for one in some]
-        held = [some.table.shapes[number] for number in some.columns.usage]
+        places, table = some.places, some.table.filled
+        assert table.key[places].tolist() == [*some.keys] == [one.key for one in some]
+        assert table.uid[places].tolist() == [one.uid for one in some]
+        held = [table.shapes[number] for number in some.columns.usage]
         assert all(known is one.shape for known, one in zip(held, some, strict=True))
         # What holders hold is numbered otherwise where it was read by objects.
         return [column.tolist() for column in some.columns._replace(usage=some.columns.number)]

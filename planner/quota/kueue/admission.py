@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from math import isnan
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.quota.kueue.holders import Admitted, Columns, Holders, Table, is_said
+from planner.quota.kueue.holders import Admitted, Columns, Filled, Holders, Table, is_said
 from planner.quota.kueue.holding import (
     Shape,
     Shapes,
@@ -138,7 +139,8 @@ class Admissions:
             number=np.arange(len(places)) - np.searchsorted(queue, queue),
         )
         make = partial(self._record, places, columns, shapes, started_s)
-        return Table((stored.key, stored.uid), places, columns, shapes, make)
+        filled = partial(Filled, stored.key, stored.uid, places, columns, shapes)
+        return Table(filled, make)
 
     def _record(
         self,
@@ -181,7 +183,7 @@ def _moment(seconds: float) -> datetime | None:
 
     A double is too short for the microseconds of the year 9999: the last of them is the last time.
     """
-    if np.isnan(seconds):
+    if isnan(seconds):
         return None
     return _EPOCH + min(timedelta(seconds=float(seconds)), _LAST)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cached_property, partial
-from itertools import repeat
+from itertools import accumulate, repeat
 from operator import is_not
 from typing import Final, NamedTuple, overload
 
@@ -112,69 +112,36 @@ _FEW: Final = 100
 """Up to so many holders are put in order by Python alone: arrays would take longer."""
 
 
+class Filled(NamedTuple):
+    """What a table of H holders has of all of them: see `Table`."""
+
+    key: NDArray[np.object_]
+    uid: NDArray[np.object_]
+    taken: IntArray
+    columns: Columns
+    shapes: Sequence[Shape]
+
+
 class Table:
     """H workloads that hold quota, queue by queue, each a record when it is asked for.
 
-    A large state has a million holders, of which a plan looks at some hundred. ``names`` are
-    keys and UIDs, those of each at the places ``taken`` (H,); ``shapes`` have what the numbers in
-    ``columns.usage`` stand for; ``make`` makes the record of a row, once. It is no closure, so that
-    a copy of a simulated world makes records of its own.
+    A large state has a million holders, of which a plan looks at some hundred; of a small one in
+    which time passes a plan looks at all holders, and at no column. So the columns are filled
+    when somebody asks for them, by ``fill``. The ``key`` and ``uid`` of each stand at
+    the places ``taken`` (H,); ``shapes`` have what the numbers in ``columns.usage`` stand for;
+    ``make`` makes the record of a row, once. Neither is a closure, so that a copy of a simulated
+    world makes records of its own.
     """
 
-    def __init__(
-        self,
-        names: tuple[NDArray[np.object_], NDArray[np.object_]],
-        taken: IntArray,
-        columns: Columns,
-        shapes: Sequence[Shape],
-        make: Callable[[int], Admitted],
-    ) -> None:
-        self.columns: Final = columns
-        self.shapes: Final = shapes
-        self.key, self.uid = names
-        self.taken: Final = taken
+    def __init__(self, fill: Callable[[], Filled], make: Callable[[int], Admitted]) -> None:
+        self._fill: Final = fill
         self._make: Final = make
         self._made: Final[dict[int, Admitted]] = {}
 
-    @classmethod
-    def of_records(cls, records: Sequence[Admitted]) -> Table:
-        """Return the table of records that exist already, all of one queue."""
-        size, shapes = len(records), dict[Shape, int]()
-        usage = [shapes.setdefault(one.shape, len(shapes)) for one in records]
-        columns = Columns(
-            queue=np.array([one.queue for one in records], dtype=np.int64),
-            priority=np.array([one.priority for one in records], dtype=np.int64),
-            evicted=np.array([one.evicted for one in records], dtype=np.bool_),
-            leaving=np.array([one.leaving for one in records], dtype=np.bool_),
-            pods=np.array([one.shape.pods for one in records], dtype=np.int64),
-            reserved_s=np.array([one.reserved_s for one in records], dtype=np.float64),
-            running_s=np.array([one.running_s for one in records], dtype=np.int64),
-            noted=is_said([one.remarks for one in records], size),
-            dated=is_said([one.past for one in records], size),
-            usage=np.array(usage, dtype=np.int64),
-            number=np.arange(size),
-        )
-        names = (
-            np.array([one.key for one in records], dtype=np.object_),
-            np.array([one.uid for one in records], dtype=np.object_),
-        )
-        return cls(names, columns.number, columns, [*shapes], partial(_record_in, records))
-
-    @classmethod
-    def joined(cls, parts: Sequence[Holders]) -> Table:
-        """Return the table of holders that stand in several tables."""
-        begins, shapes, usage = [0], dict[Shape, int](), list[IntArray]()
-        for part in parts:
-            begins.append(begins[-1] + len(part))
-            some, which = part.alike
-            numbers = [shapes.setdefault(one, len(shapes)) for one in some]
-            usage.append(np.array(numbers, dtype=np.int64)[which])
-        columns = map(np.concatenate, zip(*(part.columns for part in parts), strict=True))
-        joined = Columns._make(columns)._replace(usage=np.concatenate(usage))
-        key = np.concatenate([part.table.key[part.places] for part in parts])
-        uid = np.concatenate([part.table.uid[part.places] for part in parts])
-        make = partial(_of_parts, parts, begins)
-        return cls((key, uid), np.arange(len(key)), joined, [*shapes], make)
+    @cached_property
+    def filled(self) -> Filled:
+        """The columns, and what they stand for."""
+        return self._fill()
 
     def record(self, row: int) -> Admitted:
         """Return the record of a row."""
@@ -184,11 +151,47 @@ class Table:
         return found
 
 
+def _of_records(records: Sequence[Admitted]) -> Filled:
+    """Fill the table of records that exist already, all of one queue."""
+    size, shapes = len(records), dict[Shape, int]()
+    usage = [shapes.setdefault(one.shape, len(shapes)) for one in records]
+    columns = Columns(
+        queue=np.array([one.queue for one in records], dtype=np.int64),
+        priority=np.array([one.priority for one in records], dtype=np.int64),
+        evicted=np.array([one.evicted for one in records], dtype=np.bool_),
+        leaving=np.array([one.leaving for one in records], dtype=np.bool_),
+        pods=np.array([one.shape.pods for one in records], dtype=np.int64),
+        reserved_s=np.array([one.reserved_s for one in records], dtype=np.float64),
+        running_s=np.array([one.running_s for one in records], dtype=np.int64),
+        noted=is_said([one.remarks for one in records], size),
+        dated=is_said([one.past for one in records], size),
+        usage=np.array(usage, dtype=np.int64),
+        number=np.arange(size),
+    )
+    key = np.array([one.key for one in records], dtype=np.object_)
+    uid = np.array([one.uid for one in records], dtype=np.object_)
+    return Filled(key, uid, columns.number, columns, [*shapes])
+
+
+def _of_parts(parts: Sequence[Holders]) -> Filled:
+    """Fill the table of holders that stand in several tables."""
+    shapes, usage = dict[Shape, int](), list[IntArray]()
+    for part in parts:
+        some, which = part.alike
+        numbers = [shapes.setdefault(one, len(shapes)) for one in some]
+        usage.append(np.array(numbers, dtype=np.int64)[which])
+    columns = map(np.concatenate, zip(*(part.columns for part in parts), strict=True))
+    joined = Columns._make(columns)._replace(usage=np.concatenate(usage))
+    key = np.concatenate([part.table.filled.key[part.places] for part in parts])
+    uid = np.concatenate([part.table.filled.uid[part.places] for part in parts])
+    return Filled(key, uid, np.arange(len(key)), joined, [*shapes])
+
+
 def _record_in(records: Sequence[Admitted], row: int) -> Admitted:
     return records[row]
 
 
-def _of_parts(parts: Sequence[Holders], begins: Sequence[int], row: int) -> Admitted:
+def _record_of(parts: Sequence[Holders], begins: Sequence[int], row: int) -> Admitted:
     part = bisect_right(begins, row) - 1
     return parts[part][row - begins[part]]
 
@@ -208,8 +211,10 @@ class Holders(Sequence[Admitted]):
     @classmethod
     def of_records(cls, records: Iterable[Admitted]) -> Holders:
         """Return all holders of a queue, whose records exist already."""
-        table = Table.of_records([*records])
-        return cls(table, np.arange(len(table.columns.queue)))
+        some = [*records]
+        return cls(
+            Table(partial(_of_records, some), partial(_record_in, some)), np.arange(len(some))
+        )
 
     @classmethod
     def joined(cls, parts: Iterable[Holders]) -> Holders:
@@ -219,8 +224,9 @@ class Holders(Sequence[Admitted]):
             return NOBODY
         if all(part.table is some[0].table for part in some):
             return cls(some[0].table, np.concatenate([part.rows for part in some]))
-        table = Table.joined(some)
-        return cls(table, np.arange(len(table.columns.queue)))
+        begins = [0, *accumulate(map(len, some))]
+        table = Table(partial(_of_parts, some), partial(_record_of, some, begins))
+        return cls(table, np.arange(begins[-1]))
 
     def at(self, places: Sequence[int] | IntArray) -> Holders:
         """Return the holders at these places, in their order."""
@@ -237,7 +243,7 @@ class Holders(Sequence[Admitted]):
         held = self.columns
         group = np.where(held.evicted, kind, kind + 8).astype(np.uint8)
         if len(self) <= _FEW:
-            uids = self.table.uid[self.places].tolist()
+            uids = self.table.filled.uid[self.places].tolist()
             numbers = (group, held.priority, -held.reserved_s)
             keys = [*zip(*(column.tolist() for column in numbers), uids, strict=True)]
             return np.array(sorted(range(len(self)), key=keys.__getitem__), dtype=np.int64)
@@ -251,7 +257,7 @@ class Holders(Sequence[Admitted]):
         The same for all that ask about some of one tree, whichever lists these are in.
         """
         if self._among is not None:
-            at = np.full(len(self.table.columns.queue), -1, dtype=np.int64)
+            at = np.full(len(self.table.filled.columns.queue), -1, dtype=np.int64)
             at[self.rows] = np.arange(len(self))
             found: IntArray = at[self._among.rows[self._among.by_rank]]
             return found[found >= 0]
@@ -267,7 +273,7 @@ class Holders(Sequence[Admitted]):
         in_run[:-1] |= equal
         tied = order[in_run]
         # Nearly in order already, which Python's sort makes use of.
-        uids = self.table.uid[self.places[tied]].tolist()
+        uids = self.table.filled.uid[self.places[tied]].tolist()
         keys = [*zip(run[in_run].tolist(), uids, strict=True)]
         order[in_run] = tied[sorted(range(len(keys)), key=keys.__getitem__)]
         return order
@@ -295,17 +301,17 @@ class Holders(Sequence[Admitted]):
     @cached_property
     def columns(self) -> Columns:
         """The columns of these holders."""
-        return self.table.columns.at(self.rows)
+        return self.table.filled.columns.at(self.rows)
 
     @property
     def places(self) -> IntArray:
         """The places of the keys and UIDs of these holders in those of the table: (C,)."""
-        return self.table.taken[self.rows]
+        return self.table.filled.taken[self.rows]
 
     @cached_property
     def keys(self) -> Sequence[str]:
         """The keys of the holders, ``namespace/name``: (C,)."""
-        keys: list[str] = self.table.key[self.places].tolist()
+        keys: list[str] = self.table.filled.key[self.places].tolist()
         return keys
 
     def find(self, key: str) -> Admitted | None:
@@ -315,7 +321,7 @@ class Holders(Sequence[Admitted]):
     @cached_property
     def alike(self) -> tuple[Sequence[Shape], IntArray]:
         """Different shapes, and for each holder the number of its own: (C,)."""
-        shapes, numbers = self.table.shapes, self.columns.usage
+        shapes, numbers = self.table.filled.shapes, self.columns.usage
         there = np.bincount(numbers, minlength=len(shapes)) > 0
         some = [shapes[number] for number in np.flatnonzero(there).tolist()]
         return some, (np.cumsum(there) - 1)[numbers]

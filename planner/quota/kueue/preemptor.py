@@ -158,9 +158,6 @@ def as_preemptor(state: State, snapshot: Snapshot, workload: Workload) -> Preemp
 
 def _queue_of(state: State, snapshot: Snapshot, workload: Workload) -> int:
     name, namespace = workload.spec.queue_name, workload.metadata.namespace
-    kind, wanted = "localqueues", f"{namespace}/{name}"
-    known = [f"{one.metadata.namespace}/{one.metadata.name}" for one in state.local_queues]
-    found = f'workload {workload.key} waits in LocalQueue "{wanted}"'
     if not name:
         found = f"workload {workload.key} waits in no LocalQueue: its spec.queueName is empty"
         hint = "the label kueue.x-k8s.io/queue-name of its job names one"
@@ -170,9 +167,13 @@ def _queue_of(state: State, snapshot: Snapshot, workload: Workload) -> int:
             queue = local.spec.cluster_queue
             if queue in snapshot.node_of:
                 return snapshot.node_of[queue]
-            found = f'LocalQueue {wanted} points to ClusterQueue "{queue}"'
+            found = f'LocalQueue {local.key} points to ClusterQueue "{queue}"'
             kind, wanted, known = "clusterqueues", queue, [one.name for one in state.cluster_queues]
             break
+    else:
+        kind, wanted = "localqueues", f"{namespace}/{name}"
+        found = f'workload {workload.key} waits in LocalQueue "{wanted}"'
+        known = [one.key for one in state.local_queues]
     hint = did_you_mean(wanted, known) or f"add {kind} to the kinds that kubectl get prints"
     raise LookupFailed(state.source, f"{found}, which is not in the dump", hint=hint)
 

@@ -119,8 +119,12 @@ class Snapshot(Struct, frozen=True, dict=True):
 
         They are in the order of the tree's nodes; asked again, the same object.
         """
+        return self.holders(self.contending(queue))
+
+    def contending(self, queue: int) -> Sequence[int]:
+        """Return the active ClusterQueues of the tree that a ClusterQueue is in, in its order."""
         below = self.tree.below(self.tree.root(queue))
-        return self.holders([at for at in below if at in self.admitted and self.is_active(at)])
+        return [at for at in below if at in self.admitted and self.is_active(at)]
 
     @cached_property
     def _last(self) -> list[tuple[Sequence[Holders], Holders]]:
@@ -254,7 +258,7 @@ def _add_up(usage: Usage, state: State, every: Holders) -> None:
     # order.
     nodes, which = every.columns.queue.tolist(), every.columns.usage.tolist()
     for at in np.argsort(every.places).tolist():
-        usage.add(nodes[at], every.table.shapes[which[at]].usage)
+        usage.add(nodes[at], every.table.filled.shapes[which[at]].usage)
 
 
 def _nodes(

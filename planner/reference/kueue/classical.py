@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import groupby
+from itertools import groupby, product
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -26,8 +26,6 @@ from planner.reference.laws import keeps
 Variant = Literal[
     "WithinCQ", "HierarchicalReclaim", "ReclaimWithoutBorrowing", "ReclaimWhileBorrowing"
 ]
-
-_NOWHERE: Final = np.zeros(0, dtype=np.int64)
 
 REASON: Mapping[Variant, str] = {
     "WithinCQ": "InClusterQueue",
@@ -45,7 +43,7 @@ class Candidates(NamedTuple):
     which priority other candidates may be taken while borrowing, ``None`` if none may.
     """
 
-    ordered: Holders
+    ordered: Sequence[Admitted]
     lca: Mapping[int, int]
     advantages: AbstractSet[int]
     highest: int | None
@@ -77,52 +75,64 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
     return policy == "LowerOrNewerEqualPriority" and preemptor.queued_before(candidate.queued_at)
 
 
-@keeps(laws.FS_HOLDS_CONTESTED, laws.KQ_HOLDS_CONTESTED)
-def permitted(context: Context, lists: Sequence[Iterable[int]]) -> tuple[Holders, IntArray]:
-    """Return the holders in lists of queues that may be candidates, and the list of each: (C,).
+_FEW: Final = 100
+"""Up to so many holders of a tree are looked at one by one: arrays would take longer."""
 
-    They name a contested fr, and the policy for their queue permits them. All are looked at at
-    once: queue by queue it would take longer than all the rest of a search.
+
+@keeps(laws.FS_HOLDS_CONTESTED, laws.KQ_HOLDS_CONTESTED)
+def permitted(
+    context: Context, lists: Sequence[Iterable[int]]
+) -> tuple[Sequence[Admitted], AbstractSet[int]]:
+    """Return the holders in lists of queues that may be candidates, and the lists that have any.
+
+    They name a contested fr, and the policy for their queue permits them. They are in Kueue's
+    order, in which past use comes before priority.
     """
     snapshot, policy = context.snapshot, context.policy
-    held = snapshot.contenders(context.queue)
-    list_of = np.full(len(snapshot.tree.nodes), -1, dtype=np.int64)
-    for number, queues in enumerate(lists):
-        list_of[[*queues]] = number
-    kind = list_of[held.columns.queue]
+    list_of = {queue: number for number, queues in enumerate(lists) for queue in queues}
+    queues = snapshot.contending(context.queue)
+    rules: dict[int, str] = dict.fromkeys(queues, policy.reclaim_within_cohort)
+    rules[context.queue] = policy.within_cluster_queue
+    if sum(len(snapshot.admitted[queue]) for queue in queues) > _FEW:
+        many, kinds = _of_many(context, snapshot.holders(queues), list_of, rules)
+        return _by_past_use(context, many.at(many.order(kinds)), list_of), {*kinds.tolist()}
+    few = [
+        one
+        for queue in queues
+        if queue in list_of
+        for one in snapshot.admitted[queue]
+        if not context.contested.isdisjoint(one.names)
+        if satisfies_policy(context.preemptor, one, rules[queue])
+    ]
+    few.sort(key=lambda one: (not one.evicted, list_of[one.queue], *_rank(one)))
+    return _by_past_use(context, few, list_of), {list_of[one.queue] for one in few}
+
+
+def _of_many(
+    context: Context, held: Holders, list_of: Mapping[int, int], rules: Mapping[int, str]
+) -> tuple[Holders, IntArray]:
+    """Return the holders that may be candidates in no order, by columns, and the list of each."""
+    numbers = np.full(len(context.snapshot.tree.nodes), -1, dtype=np.int64)
+    numbers[[*list_of]] = [*list_of.values()]
+    kind = numbers[held.columns.queue]
     # Holders of equal usage name the same fr: one of them is tested for all.
     shapes, which = held.alike
     naming = np.array([not context.contested.isdisjoint(one.names) for one in shapes], dtype=bool)
-    asked = (kind >= 0) & naming[which]
-    own = held.columns.queue == context.queue
-    places = [
-        part
-        for some, rule in (
-            (asked & own, policy.within_cluster_queue),
-            (asked & ~own, policy.reclaim_within_cohort),
-        )
-        for part in _permitted_by_policy(context.preemptor, held, np.flatnonzero(some), rule)
-    ]
-    found = np.concatenate([*places, _NOWHERE])
+    places = np.flatnonzero((kind >= 0) & naming[which])
+    queue, priority = held.columns.queue[places], held.columns.priority[places]
+    than = context.preemptor.priority
+    permits = np.zeros(len(places), dtype=np.bool_)
+    for own, by_priority in product(
+        (queue == context.queue, queue != context.queue),
+        (priority < than, priority == than, priority > than),
+    ):
+        at = np.flatnonzero(own & by_priority)
+        # Only between equal priorities does more decide than which one is higher.
+        equal = at.size and priority[at[0]] == than
+        tested = held.at(places[at if equal else at[:1]])
+        permits[at] = [satisfies_policy(context.preemptor, one, rules[one.queue]) for one in tested]
+    found = places[permits]
     return held.at(found), kind[found]
-
-
-def _permitted_by_policy(
-    preemptor: Preemptor, held: Holders, places: IntArray, policy: str
-) -> Iterator[IntArray]:
-    """Yield the places, some of these, of the holders that a policy permits."""
-    if not places.size:
-        return
-    priority = held.columns.priority[places]
-    # Only between equal priorities does more decide than which one is higher.
-    for alike in (places[priority < preemptor.priority], places[priority > preemptor.priority]):
-        if alike.size and satisfies_policy(preemptor, held[int(alike[0])], policy):
-            yield alike
-    equal = places[priority == preemptor.priority]
-    if not equal.size:
-        return
-    permits = [satisfies_policy(preemptor, held[at], policy) for at in equal.tolist()]
-    yield equal[np.array(permits, dtype=np.bool_)]
 
 
 def collect_candidates(context: Context) -> Candidates:
@@ -147,15 +157,14 @@ def collect_candidates(context: Context) -> Candidates:
             below = cohort
     # Evicted workloads come before all others, but keep the order of the three lists. So low
     # priorities of the own queue come after all workloads that run elsewhere (§5.4).
-    some, kind = permitted(context, [with_advantage, by_priority, [context.queue]])
-    sizes = np.bincount(kind, minlength=3).tolist()
+    ordered, filled = permitted(context, [with_advantage, by_priority, [context.queue]])
     return Candidates(
-        ordered=in_candidate_order(context, some, kind),
+        ordered=ordered,
         lca=lca,
         advantages=advantages,
         highest=_highest_while_borrowing(context),
-        any_from_other_queues=bool(sizes[0] or sizes[1]),
-        any_with_advantage=bool(sizes[0]),
+        any_from_other_queues=not filled.isdisjoint({0, 1}),
+        any_with_advantage=0 in filled,
     )
 
 
@@ -197,40 +206,33 @@ def candidate_order(context: Context) -> Callable[[Admitted], OrderKey]:
 
     Between workloads in different ClusterQueues nothing else decides.
     """
-
-    def key(workload: Admitted) -> OrderKey:
-        return (
-            not workload.evicted,
-            workload.queue == context.queue,
-            workload.priority,
-            # When QuotaReserved became True, newest first; not creation, nor Admitted (§5.4).
-            -workload.reserved_s,
-            workload.uid,
-        )
-
-    return key
+    return lambda one: (not one.evicted, one.queue == context.queue, *_rank(one))
 
 
-def in_candidate_order(context: Context, candidates: Holders, kind: IntArray) -> Holders:
-    """Return candidates in Kueue's order, in which past use comes before priority.
+def _rank(one: Admitted) -> tuple[int, float, str]:
+    # When QuotaReserved became True, newest first; not creation, nor Admitted (§5.4).
+    return one.priority, -one.reserved_s, one.uid
 
-    ``kind`` has the number of the list of each; evicted ones come before all others. Past use is
-    compared within a ClusterQueue that orders by it, among evicted candidates of a list and among
-    the others (docs/semantics/kueue-features.md §3.4).
+
+def _by_past_use(
+    context: Context, ordered: Sequence[Admitted], list_of: Mapping[int, int]
+) -> Sequence[Admitted]:
+    """Return candidates with past use before priority, where their ClusterQueue orders by it.
+
+    Past use is compared within a ClusterQueue, among evicted candidates of a list and among the
+    others (docs/semantics/kueue-features.md §3.4).
     """
-    order = candidates.order(kind)  # that of `candidate_order`
-    if not candidates.columns.dated.any():
-        return candidates.at(order)
-    key, arranged = candidate_order(context), list[int]()
-    evicted, kinds = candidates.columns.evicted.tolist(), kind.tolist()
-    for _, same in groupby(order.tolist(), key=lambda place: (evicted[place], kinds[place])):
+    on = context.snapshot.configuration.admission_fair_sharing_on
+    if not on or all(one.past is None for one in ordered):
+        return ordered
+    key, arranged = candidate_order(context), list[Admitted]()
+    for _, same in groupby(ordered, key=lambda one: (one.evicted, list_of[one.queue])):
         group = list(same)
-        some = [candidates[place] for place in group]
         contest = Contest(
-            [Contender(key(one), one.queue, one.local_queue, one.past) for one in some]
+            [Contender(key(one), one.queue, one.local_queue, one.past) for one in group]
         )
         arranged += [group[position] for position in context.chance.arrange(contest)]
-    return candidates.at(arranged)
+    return arranged
 
 
 def search_classical(context: Context) -> Search:

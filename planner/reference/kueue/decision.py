@@ -154,7 +154,7 @@ def candidates_of(
     frs = contested(assignment, snapshot)
     context = Context(snapshot, snapshot.usage.copy(), preemptor, request, frs)
     if snapshot.configuration.fair_sharing_on:
-        return fair_candidates(context)[0]
+        return fair_candidates(context)
     return collect_candidates(context).ordered
 
 

@@ -13,16 +13,10 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 
 from planner.laws import kueue as laws
-from planner.quota.classes import IntArray
-from planner.quota.kueue.holders import Admitted, Holders
+from planner.quota.kueue.holders import Admitted
 from planner.quota.kueue.tree import NO_PARENT, Share, Shares
 from planner.reference.kueue.chance import ReleaseCrash
-from planner.reference.kueue.classical import (
-    candidate_order,
-    in_candidate_order,
-    permitted,
-    search_classical,
-)
+from planner.reference.kueue.classical import candidate_order, permitted, search_classical
 from planner.reference.kueue.context import Context, Search, Target, fill_back, restore
 from planner.reference.laws import keeps
 from planner.state.kueue_configuration import Strategy
@@ -34,7 +28,7 @@ FAIR = "InCohortFairSharing"
 
 def search_fair_sharing(context: Context) -> Search:
     """Run the preemption search of a cluster with fair sharing."""
-    candidates = in_candidate_order(context, *fair_candidates(context))
+    candidates = fair_candidates(context)
     if not candidates:
         return Search((), (True,))
     # Shares are tested as if the preemptor ran: its request is in the tree (§6.3).
@@ -51,10 +45,10 @@ def search_fair_sharing(context: Context) -> Search:
 
 
 @keeps(laws.FS_BORROWS_CONTESTED)
-def fair_candidates(context: Context) -> tuple[Holders, IntArray]:
-    """Return the candidates of every queue that borrows contested quota, and of the own queue.
+def fair_candidates(context: Context) -> Sequence[Admitted]:
+    """Return the candidates in Kueue's order.
 
-    With the list of each (C,): the own queue's is the second.
+    They are of every queue that borrows contested quota, and of the own queue.
     """
     tree, borrowing = context.snapshot.tree, list[int]()
     if context.policy.reclaim_within_cohort != "Never":
@@ -65,7 +59,7 @@ def fair_candidates(context: Context) -> tuple[Holders, IntArray]:
             if tree.nodes[node].is_queue and tree.nodes[node].active and node != context.queue
             if not context.usage.within_nominal(node, context.contested)
         ]
-    return permitted(context, [borrowing, [context.queue]])
+    return permitted(context, [borrowing, [context.queue]])[0]
 
 
 class _Passes:

@@ -113,6 +113,9 @@ class KueueWorld(World):
         self._reconciled = flow.reconciled_queues(there, taken)
         self._running: dict[str, Admitted] = {}
         self._walks: set[object] = set()
+        self._walking: set[int] = set()
+        # Plans may look at the clock, and an admission may make all other parts wait for its pods.
+        self._rests = instead is None and not there.configuration.blocks_admission
         # By parts, and in them by the key of the head and how far its walks had come.
         self._decided = defaultdict[int, dict[tuple[str, str], tuple[Preemptor, Decision]]](dict)
         self._moved: set[int] = set(self._parts.values())
@@ -290,8 +293,11 @@ class KueueWorld(World):
         return found
 
     def cycle(self, at_s: int) -> Cycle:
-        """Let the scheduler run once, if any workload competes."""
-        self._moved.clear()
+        """Let the scheduler run once, if any workload competes.
+
+        A part rests in which the last cycle did nothing, and nothing happened since.
+        """
+        awake, self._moved = self._moved | self._walking, set()
         active = {
             node: waiting
             for node, waiting in self.queues.items()
@@ -300,6 +306,8 @@ class KueueWorld(World):
         if not active:
             return Cycle((), moved=False)
         self.cycles += 1
+        if self._rests:
+            active = {node: active[node] for node in active if self._parts[node] in awake}
         before = {node: flow.signature(waiting) for node, waiting in active.items()}
         snapshot = self.snapshot(at_s)
         ran = schedule(self.state, snapshot, active, self._decider, self.cycles)
@@ -321,6 +329,7 @@ class KueueWorld(World):
             for pending in self.queues[node].active
             if (progress := pending.progress) is not None and progress.has_untried
         )
+        self._walking = {self._parts[node] for node, *_ in walks}
         if events or changed:
             return Cycle(events, moved=True)
         known = walks in self._walks

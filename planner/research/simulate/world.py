@@ -83,10 +83,10 @@ class Agenda:
         """Return the trees that have appointments."""
         return frozenset(one.tree for one in self._valid.values())
 
-    def after(self, at_s: int, tree: int) -> list[tuple[int, Due, str]]:
+    def after(self, at_s: int, tree: int) -> list[tuple[int, int, str]]:
         """Return the appointments of a tree in order, with the seconds from a time to each."""
         coming = sorted(one for one in self._valid.values() if one.tree == tree)
-        return [(one.at_s - at_s, one.due, one.key) for one in coming]
+        return [(one.at_s - at_s, one.due.value, one.key) for one in coming]
 
 
 class Entered(NamedTuple):

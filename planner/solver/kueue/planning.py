@@ -265,7 +265,7 @@ class Planning(Planned[Plan], Rules):
         positions, search = self.greedy_positions(), self.case.decision.search
         status, explanation = self._greedy_outcome(len(positions))
         terms = self.table.evaluate(positions)
-        found = Conclusion[Plan](status, explanation, "kueue", terms, own=True)
+        found: Conclusion[Plan] = Conclusion(status, explanation, "kueue", terms, own=True)
         victims = self.describe(positions, [target.reason for target in search.targets])
         plan = self.plan(found, victims, borrowing=search.borrowing)
         hold = self.case.held_back

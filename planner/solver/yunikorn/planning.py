@@ -169,7 +169,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
             said += f", and {self.case.asking.leaf.path} stays above its max"
         serves = decision.triggered or decision.fits_at_once
         terms = self.table.evaluate(positions)
-        found = Conclusion[YuniKornPlan](
+        found: Conclusion[YuniKornPlan] = Conclusion(
             "feasible" if serves else "unknown", said, "yunikorn", terms, own=True
         )
         plan = self.plan(found, positions, decision.node)
@@ -180,7 +180,7 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         """Return the laws that victims break, whoever chose them, in words."""
         node = chosen_node(self.problem, positions)
         host = None if node is None else self.problem.nodes[node]
-        found = Conclusion[YuniKornPlan]("feasible", own=True)
+        found: Conclusion[YuniKornPlan] = Conclusion("feasible", own=True)
         plan = self.plan(found, self.in_candidate_order(positions), host)
         return broken(self._verify(plan).verdicts)
 

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
-from planner.reference.kueue.cycle.run import run_cycle
+from planner.reference.kueue.cycle.processing import Schedule
+from planner.reference.kueue.cycle.run import run_cycle, schedule
+from planner.reference.kueue.cycle.waiting import Waiting
 from planner.reference.kueue.decision import Decision, decide
-from planner.research.simulate import Event, Question, Script, simulate
+from planner.research.simulate import Event, Question, Script, kueue_world, simulate
 from planner.research.simulate.kueue_world import KueueWorld
 from planner.research.simulate.record import Loop
 from planner.research.simulate.simulate import Watch
@@ -357,6 +359,28 @@ def test_a_head_is_decided_for_anew_once_something_changed_that_decides(
     ]
     assert counts[3] == (by_second[3], [])
     assert counts[9] == (by_second[3] + 1, ["9 holder finished", "9 head admitted"])
+
+
+def test_a_cohort_rests_in_which_nothing_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A head that finds no victims competes at once, and again only when its holder ends at 9 s."""
+    state = state_of(
+        strict("full", 1, "pool", borrowing=0),
+        queue("free", 3, "other"),
+        running("holder", "full", 1),
+        waits("head", "full", 1),
+        [part for number in range(3) for part in waits(f"w{number}", "free", 1, minute=number)],
+    )
+    competed: list[list[str]] = []
+
+    def counted(given: State, now: Snapshot, queues: dict[int, Waiting], *more: Any) -> Schedule:
+        competed.append([now.queue_name(node) for node in queues])
+        return schedule(given, now, queues, *more)
+
+    monkeypatch.setattr(kueue_world, "schedule", counted)
+    script = Script.model_validate({"workload": [{"name": "ns/holder", "run_seconds": 3_609}]})
+    told = [story(events) for _, events in drive(world_of(state, script), 0, 9)]
+    assert told[-1] == ["9 holder finished", "9 head admitted"]
+    assert competed == [["full", "free"], ["free"], ["free"], [], ["full"]]
 
 
 FILES = ("classical-hier", "cycle-classical", "cycle-fair", "edge", "fair-flat", "fair-hier")

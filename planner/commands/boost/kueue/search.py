@@ -122,7 +122,7 @@ def candidates_of(trial: Trial) -> Sequence[Candidate]:
     lca_of, found = dict[int, int](), list[tuple[Admitted, str]]()
     if snapshot.configuration.fair_sharing_on:
         # Of the own queue, and of queues that borrow (docs/semantics/kueue.md §6.2).
-        for one in fair_candidates(context)[0]:
+        for one in fair_candidates(context):
             found.append((one, _FAIR_OWN if one.queue == context.queue else _FAIR_OTHER))
     else:
         candidates = collect_candidates(context)

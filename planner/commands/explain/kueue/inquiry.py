@@ -241,7 +241,7 @@ class KueueInquiry(clash.KueueExplainer):
     def plan_of(self, victims: Sequence[int], *, proved: bool) -> Plan:
         """Return victims as a plan that the verifier accepted."""
         planning, positions = self.planning, self.planning.in_candidate_order(victims)
-        found = Conclusion[Plan](
+        found: Conclusion[Plan] = Conclusion(
             "optimal" if proved else "feasible",
             objective=self.profile.name,
             terms=planning.table.evaluate(positions),

@@ -321,7 +321,9 @@ class YuniKornInquiry(YuniKornExplainer):
         node = chosen_node(planning.problem, positions)
         host = None if node is None else planning.problem.nodes[node]
         terms = planning.table.evaluate(positions)
-        found = Conclusion[YuniKornPlan]("feasible", objective=self.profile.name, terms=terms)
+        found: Conclusion[YuniKornPlan] = Conclusion(
+            "feasible", objective=self.profile.name, terms=terms
+        )
         plan = planning.plan(found, positions, host)
         status = "optimal" if proved else "feasible"
         return planning.accepted(plan).model_copy(update={"status": status})

@@ -82,7 +82,7 @@ def _serve(case: Case, victims: Sequence[str]) -> Served | None:
     if not (planning.candidates[positions].all() if victims else planning.fits_at_once):
         return None
     terms = planning.table.evaluate(positions)
-    step = Conclusion[Plan]("feasible", "one step of a joint plan", "joint", terms)
+    step: Conclusion[Plan] = Conclusion("feasible", "one step of a joint plan", "joint", terms)
     # In Kueue's order: the step belongs to the first attempt that permits its victims.
     attempt = planning.attempt_of(positions) if victims else None
     plan = planning.plan(step, planning.describe_in_order(positions), borrowing=attempt)

@@ -288,15 +288,15 @@ class Processing:
         self, preemptor: Preemptor, before: Decision, gone: Collection[Admitted]
     ) -> Decision:
         """Decide as if the workloads in ``gone`` were removed, among the nominated flavors."""
-        keys = {workload.key for workload in gone}
+        keys, admitted = {workload.key for workload in gone}, dict(self.snapshot.admitted)
+        for queue in {workload.queue for workload in gone}:
+            stay = (each for each in admitted[queue] if each.key not in keys)
+            admitted[queue] = Holders.of_records(stay)
         now = replace(
             self.snapshot,
             usage=usage_without(self.usage, gone),
             placed=self._places_without(gone),
-            admitted={
-                queue: Holders.of_records(each for each in admitted if each.key not in keys)
-                for queue, admitted in self.snapshot.admitted.items()
-            },
+            admitted=admitted,
         )
         return self.decider(now, preemptor, nominated=before.assignment)
 

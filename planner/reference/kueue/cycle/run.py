@@ -157,13 +157,14 @@ def tournament_order(
     # The rules of the release are left out: they say which shares are borrowing, unused here.
     shares = Shares(tree)
     while rest:
-        root = tree.root(next(iter(rest)))
-        standings = {
-            queue: _standings(snapshot, usage, shares, nominee)
-            for queue, nominee in rest.items()
-            if tree.root(queue) == root
-        }
-        for winner in _winner(tree, standings, root):
+        first = next(iter(rest))
+        root = tree.root(first)
+        here = [nominee for queue, nominee in rest.items() if tree.root(queue) == root]
+        winners = [first]
+        if len(here) > 1:
+            of = {one.preemptor.queue: _standings(snapshot, usage, shares, one) for one in here}
+            winners = _winner(tree, of, root)
+        for winner in winners:
             yield rest.pop(winner)
 
 

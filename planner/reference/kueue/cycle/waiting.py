@@ -166,12 +166,13 @@ class Waiting:
 
     def wake(self, may_leave: Callable[[Pending], bool]) -> bool:
         """Let parked workloads that ``may_leave`` compete again; say whether anything changed."""
-        woken = [pending for pending in self.parked if may_leave(pending)]
+        woken, parked = list[Pending](), list[Pending]()
+        for pending in self.parked:
+            (woken if may_leave(pending) else parked).append(pending)
         # New workloads of these kinds are no longer parked at once: that alone is a change, too.
         changed = bool(woken or self.bulk)
         self.bulk.clear()
-        if woken:
-            self.parked = [pending for pending in self.parked if not may_leave(pending)]
+        self.parked = parked
         for pending in woken:
             self.put(pending)
         return changed
