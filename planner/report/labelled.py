@@ -14,15 +14,17 @@ from planner.report.document import NONE, NOTHING, Cell, Column, Fact, Section
 from planner.report.style import Repeated, Said, Value, free, line
 from planner.report.text import age, clean, decimal, moment, short, some_of
 
-SHOWN: Final[Mapping[str, Callable[[Any], str]]] = {
-    "s": age,
-    "seconds": "{:,.3f}".format,
-    "ratio": decimal,
-    "boost": "{:+d}".format,
-    "rank": str,
-    "%": "{:.1%}".format,
-    "times": lambda number: f"{number:,}" if number else NOTHING,
-}
+SHOWN: Final = dict[str, Callable[[Any], str]](
+    {
+        "s": age,
+        "seconds": "{:,.3f}".format,
+        "ratio": decimal,
+        "boost": "{:+d}".format,
+        "rank": str,
+        "%": "{:.1%}".format,
+        "times": lambda number: f"{number:,}" if number else NOTHING,
+    }
+)
 """How numbers of a unit are written."""
 MAX_NAMES: Final = 12
 KEYS: Final = frozenset({"key", "code"})

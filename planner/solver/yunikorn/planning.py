@@ -72,7 +72,6 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
     """The decision, the problem and its terms, for one ask or one queue in one partition."""
 
     scheduler = "yunikorn"
-    plan = plan_of
 
     def __init__(self, case: Case, laws: Laws) -> None:
         self.case, self.state, self.problem = case, case.state, case.problem
@@ -175,6 +174,15 @@ class YuniKornPlanning(Planned[YuniKornPlan]):
         plan = self.plan(found, positions, decision.node)
         outside = broken(self._verify(plan).verdicts)
         return plan.model_copy(update={"outside_rules": outside})
+
+    def plan(
+        self,
+        found: Conclusion[YuniKornPlan],
+        victims: Sequence[int] = (),
+        node: str | None = None,
+    ) -> YuniKornPlan:
+        """Return a plan of the ask; victims are positions in the problem's allocations."""
+        return plan_of(self, found, victims, node)
 
     def broken_by(self, positions: Sequence[int]) -> tuple[str, ...]:
         """Return the laws that victims break, whoever chose them, in words."""
