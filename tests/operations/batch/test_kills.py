@@ -18,7 +18,7 @@ from tests.cli.killed import (
     write_states,
 )
 from tests.cli.running import command, environment, process
-from tests.conftest import FOR_EVER_S
+from tests.conftest import FOR_EVER_S, TEST_ALL
 from tests.operations.batch.dask_cluster import DaskCluster
 
 
@@ -59,7 +59,10 @@ def test_dask(states: Path, tmp_path: Path, undisturbed: bytes) -> None:
         killed_at_random(audits, kill)
 
 
-@pytest.mark.parametrize("victim", [DaskCluster.kill_workers, DaskCluster.kill_scheduler])
+VICTIMS = (DaskCluster.kill_scheduler, DaskCluster.kill_workers)
+
+
+@pytest.mark.parametrize("victim", VICTIMS if TEST_ALL else VICTIMS[:1])
 def test_dask_that_stays_dead(
     states: Path, tmp_path: Path, undisturbed: bytes, victim: Callable[[DaskCluster], None]
 ) -> None:
