@@ -98,7 +98,7 @@ def test_laws(site: Path) -> None:
     links = (site / "reference/laws.html").read_text(encoding="utf-8")
     assert 'href="../semantics/kueue.html#66-second-pass"' in links
     # Who keeps it in the replay, and what its record says besides.
-    assert "Kept in the replay by planner.reference.kueue.context.Context.fits" in page
+    assert "Kept in the replay by planner.reference.kueue.context.Context.workload_fits" in page
     assert (
         "Reason code of its victims: InCohortReclamation or InCohortReclaimWhileBorrowing" in page
     )

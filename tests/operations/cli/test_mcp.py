@@ -157,7 +157,7 @@ def test_without_a_state_every_call_takes_a_snapshot(tmp_path: Path) -> None:
 
     answers = session(ask, "--context", "here", path=path)
     plan, lint, named, denied = answers
-    assert not (plan[0] or lint[0])
+    assert [wrong for wrong, *_ in (plan, lint)] == [False, False]
     assert [one["workload"] for one in plan[2]["victims"]]
     assert named[0]
     assert denied[0]
