@@ -230,7 +230,7 @@ def test_random_states(instance: Instance) -> None:
         kind = np.array([kinds[one.uid] for one in joined], dtype=np.int64)
         for few in (0, len(every)):
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(holders, "_FEW", few)
+                patch.setattr(holders, "FEW", few)
                 order = joined.order(kind)
             assert [*joined.at(order)] == sorted(
                 joined,

@@ -26,9 +26,9 @@ def test_many_holders_are_looked_at_as_few_are(name: str, monkeypatch: pytest.Mo
     seen = 0
     for line in lines(name, STEP):
         state = state_of(line)
-        monkeypatch.setattr(classical, "_FEW", 0)
+        monkeypatch.setattr(classical, "FEW", 0)
         at_once = decisions(state)
-        monkeypatch.setattr(classical, "_FEW", 10**6)
+        monkeypatch.setattr(classical, "FEW", 10**6)
         assert at_once == decisions(state), line["id"]
         seen += sum(len(one.targets) > 1 for one in at_once)
     assert seen

@@ -108,8 +108,8 @@ def is_said(values: Iterable[object], size: int) -> NDArray[np.bool_]:
     return np.fromiter(map(is_not, values, repeat(None)), np.bool_, size)
 
 
-_FEW: Final = 100
-"""Up to so many holders are put in order by Python alone: arrays would take longer."""
+FEW: Final = 100
+"""Up to so many holders are looked at one by one, and put in order: arrays would take longer."""
 
 
 class Filled(NamedTuple):
@@ -242,7 +242,7 @@ class Holders(Sequence[Admitted]):
         """
         held = self.columns
         group = np.where(held.evicted, kind, kind + 8).astype(np.uint8)
-        if len(self) <= _FEW:
+        if len(self) <= FEW:
             uids = self.table.filled.uid[self.places].tolist()
             numbers = (group, held.priority, -held.reserved_s)
             keys = [*zip(*(column.tolist() for column in numbers), uids, strict=True)]

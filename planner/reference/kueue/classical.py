@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import groupby, product
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from planner.laws import kueue as laws
 from planner.quota.classes import IntArray
-from planner.quota.kueue.holders import Admitted, Holders
+from planner.quota.kueue.holders import FEW, Admitted, Holders
 from planner.quota.kueue.past_use import Contender, Contest
 from planner.quota.kueue.snapshot import Preemptor
 from planner.reference.kueue.context import Context, Search, Target, fill_back, restore
@@ -75,10 +75,6 @@ def satisfies_policy(preemptor: Preemptor, candidate: Admitted, policy: str) -> 
     return policy == "LowerOrNewerEqualPriority" and preemptor.queued_before(candidate.queued_at)
 
 
-_FEW: Final = 100
-"""Up to so many holders of a tree are looked at one by one: arrays would take longer."""
-
-
 @keeps(laws.FS_HOLDS_CONTESTED, laws.KQ_HOLDS_CONTESTED)
 def permitted(
     context: Context, lists: Sequence[Iterable[int]]
@@ -93,7 +89,7 @@ def permitted(
     queues = snapshot.contending(context.queue)
     rules: dict[int, str] = dict.fromkeys(queues, policy.reclaim_within_cohort)
     rules[context.queue] = policy.within_cluster_queue
-    if sum(len(snapshot.admitted[queue]) for queue in queues) > _FEW:
+    if sum(len(snapshot.admitted[queue]) for queue in queues) > FEW:
         many, kinds = _of_many(context, snapshot.holders(queues), list_of, rules)
         return _by_past_use(context, many.at(many.order(kinds)), list_of), {*kinds.tolist()}
     few = [
