@@ -281,7 +281,6 @@ class _Passing:
                 self.rows.append((full, Row(_NOBODY, _NOBODY, 0, {name: 1, full: -stores})))
             self.rows.append((name, Row(classes, -held, 0, extra)))
             self.frame.ranges[name] = 0, stores
-            self.frame.whole.add(name)
             passed[name] = -1
             further += min(in_all, stores)
         return passed, further
