@@ -176,7 +176,7 @@ class Counted(NamedTuple):
     of_all: IntArray
     room: int
     sizes: Sequence[int]
-    passed: Mapping[str, int]
+    passed: dict[str, int]
     further: int
     rows: Sequence[tuple[str, Row]]
 
@@ -264,7 +264,7 @@ class _Passing:
         self.of_all, self.most = of_all, most
         self.rows: list[tuple[str, Row]] = []
 
-    def up(self, freed: Freed) -> tuple[Mapping[str, int], int]:
+    def up(self, freed: Freed) -> tuple[dict[str, int], int]:
         """Return the quantities that nodes pass up, each with -1, and their largest sum."""
         passed, further = dict[str, int](), 0
         for node, (stored, below) in freed.passed.items():
@@ -305,7 +305,7 @@ def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tup
     yield from counted.rows
     # One size for all of them keeps fewer quantities.
     if len(counted.sizes) > SIZES:
-        yield f"excess {what}", Row(classes, -held, -counted.possible, dict(counted.passed))
+        yield f"excess {what}", Row(classes, -held, -counted.possible, counted.passed)
         return
     last = {f"last {size} {what}": size for size in counted.sizes}
     frame.choose(last)
