@@ -1,5 +1,6 @@
 """Rows of a queue that stays over its quota to the end (KQ-07) admit what the law does, no more."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
@@ -13,7 +14,7 @@ from planner.proof.kueue import KueueRules
 from planner.proof.question import Question
 from planner.solver.kueue.planning import Planning
 from planner.solver.start import Given, start
-from tests.cluster import PENDING, pending, queue, running, state_of
+from tests.cluster import PENDING, cohort, pending, queue, running, state_of
 
 HELD = 1, 1, 2, 4
 PAIRS = (9, 1), (1, 4), (2, 2), (1, 1), (3, 0), (2, 3), (1, 2)
@@ -39,12 +40,7 @@ def question_of(nominal: Amounts, held: Sequence[Amounts], lent: Amounts) -> Que
 
 def admits(rows: Iterable[Row], counts: Sequence[int], *chosen: str) -> bool:
     """Say whether rows hold with some quantities at 1, and all others at 0."""
-    return all(
-        sum(int(n) * counts[k] for k, n in zip(row.classes, row.amounts, strict=True))
-        + sum(row.extra.get(quantity, 0) for quantity in chosen)
-        >= row.least
-        for row in rows
-    )
+    return holds(rows, counts, Counter(chosen))
 
 
 def _keys(question: Question) -> list[str]:
@@ -119,3 +115,82 @@ def test_rows_with_the_size_of_the_last_victim(nominal: int) -> None:
         # All but the last, which had best be the largest, leave the queue over its quota.
         legal = sum(HELD) - (sum(gone) - max(gone, default=0)) > nominal
         assert any(admits(rows, counts, chosen) for chosen in ("", *last)) == legal, gone
+
+
+OF_B, OF_C = (1, 2, 2, 4), (1, 3, 3)
+KEPT = (0, 0, 0), (4, 0, 0), (4, 2, 0), (4, 2, 3), (0, 2, 3), (6, 5, 1)
+"""What queues b and c keep of their nominal quota, and cohort d, which has c, of its own."""
+
+
+@pytest.mark.parametrize(("unit", "more"), [(1, 0), (3, 0), (3, 1)])
+@pytest.mark.parametrize("kept", KEPT, ids=str)
+def test_rows_of_a_cohort_below_which_a_part_is_kept(
+    kept: tuple[int, int, int], unit: int, more: int
+) -> None:
+    """They say that what all free there, less the last victim's size, leaves it over its quota.
+
+    Where what is kept is no number of whole units, they may say a little less.
+    """
+    by_b, by_c, by_d = (unit * each + more * (each > 0) for each in kept)
+    state = state_of(
+        queue("a", 40 * unit, "root", reclaim="Any"),
+        cohort("s", "root", nominal=unit),
+        queue("b", by_b, "s", lending=0),
+        cohort("d", "s", nominal=by_d, lending=0),
+        queue("c", by_c, "d", lending=0),
+        *(running(f"b{n}", "b", unit * each) for n, each in enumerate(OF_B)),
+        *(running(f"c{n}", "c", unit * each) for n, each in enumerate(OF_C)),
+        pending("a", 40 * unit),
+    )
+
+    by = {"b": sum(OF_B) * unit - by_b, "c": sum(OF_C) * unit - by_c, "d": 0}
+    by["d"] = max(0, by["c"] - by_d)
+    room = by["b"] + by["d"] - unit - 1
+
+    def freed(gone: Mapping[str, int], *, most: float = inf) -> int:
+        """Return what victims free at cohort s, if no more than ``most`` is freed there."""
+
+        def up(name: str, amount: int, most: float) -> int:
+            return amount if by[name] > most else min(amount, by[name])
+
+        below = most if by["d"] > most else inf
+        return up("b", gone["b"], most) + up("d", up("c", gone["c"], below), most)
+
+    planning = start(state, Given(PENDING))
+    assert isinstance(planning, Planning)
+    question = planning.claims(planning.set_objective(PROFILES["no-regret"]), ()).infeasible()
+    assert isinstance(question.rules, KueueRules)
+    root, victims = question.root, [*question.rules.first]
+    rows = [row for name, row in question.rows(root).items() if name.endswith("cohort/s")]
+    names = sorted({name for row in rows for name in row.extra})
+    ends = [question.ranges(root)[name] for name in names]
+    values = [
+        dict(zip(names, each, strict=True)) for each in product(*(range(m + 1) for _, m in ends))
+    ]
+    for counts in product(*(range(most + 1) for most in root.most.tolist())):
+        going = [one for one, count in zip(victims, counts, strict=True) for _ in range(count)]
+        gone, sizes = Counter[str](), [0]
+        for one in going:
+            gone[one.key[3]] += sum(one.usage.values())
+            sizes.append(sum(one.usage.values()))
+        spared = [
+            Counter({**gone, one.key[3]: gone[one.key[3]] - size})
+            for one, size in zip(going, sizes[1:], strict=True)
+        ]
+        legal = not going or any(freed(some) <= room for some in spared)
+        bounded = freed(gone, most=room) - max(sizes) <= room
+        admitted = any(holds(rows, counts, each) for each in values)
+        assert admitted >= legal, gone
+        assert more or not rows or admitted == bounded, gone
+    everybody = Counter(b=sum(OF_B) * unit, c=sum(OF_C) * unit)
+    assert rows or freed(everybody, most=room) - max(OF_B) * unit <= room
+
+
+def holds(rows: Iterable[Row], counts: Sequence[int], values: Mapping[str, int]) -> bool:
+    """Say whether rows hold for so many of each class and so much of each quantity."""
+    return all(
+        sum(int(n) * counts[k] for k, n in zip(row.classes, row.amounts, strict=True))
+        + sum(c * values[name] for name, c in row.extra.items())
+        >= row.least
+        for row in rows
+    )

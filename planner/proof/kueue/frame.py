@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.proof.box import Box, Numbers, Row, exact, numbered
+from planner.proof.box import Box, Numbers, Row, exact, numbered, sum_of_products
 from planner.proof.kueue.places import Rooms
-from planner.quantity import UNLIMITED
+from planner.quantity import MAX_INT64, UNLIMITED
 from planner.quota.classes import Classes, IntArray, by_value
 from planner.quota.kueue.holders import Holders
 from planner.quota.kueue.tree import Usage
@@ -22,6 +22,23 @@ _VARIANTS: Final = [*Variant]
 _NOBODY: Final = np.zeros(0, dtype=np.int64)
 _REMEMBERED: Final = 4
 """Usages kept: those at the two ends of a box are needed again and again."""
+
+
+class Freed(NamedTuple):
+    """What victims free at a node, by who they are.
+
+    All that members of ``classes`` hold; and of what is freed at each node of ``passed``, at most
+    what that node stores above.
+    """
+
+    classes: IntArray
+    passed: Mapping[int, tuple[int, Freed]]
+
+    @property
+    def everybody(self) -> IntArray:
+        """The classes whose members free anything."""
+        below = (freed.everybody for _, freed in self.passed.values())
+        return np.sort(np.concatenate([self.classes, *below]))
 
 
 class Frame:
@@ -156,23 +173,30 @@ class Frame:
         """
         return not any(self.tree.kept[n][fr] for n in self.strictly_below(node))
 
-    def counting(self, node: int, fr: int, room: int) -> IntArray:
-        """Return the classes below a node that free there all they hold, if no more than ``room``.
+    def freed(self, node: int, fr: int, room: int, most: IntArray) -> Freed:
+        """Return what at most ``most`` victims of each class free at a node, if at most ``room``.
 
-        A node c between that stores s above what it keeps passes up min(what is freed at it, s). If
-        at most ``room`` is freed at the node, and s is more, then the minimum is what is freed at
-        c. So the victims of these classes together hold at most ``room``, too.
+        A child that stores s above what it keeps passes up min(what is freed at it, s). If at most
+        ``room`` is freed at the node, and s is more, then the minimum is what is freed at the
+        child; as it is where no victims hold more than s.
         """
-        if self.counts_fully(node, fr):
-            return self.below[node]
-        found = []
+        if self.tree.nodes[node].is_queue:
+            return Freed(self.below[node], {})
+        classes, passed = [_NOBODY], dict[int, tuple[int, Freed]]()
         for child in self.tree.children[node]:
-            if child in self.below:
-                kept, used = self.tree.kept[child][fr], self.before.amount[child][fr]
-                if kept == 0 or (kept != UNLIMITED and used - kept > room):
-                    is_queue = self.tree.nodes[child].is_queue
-                    found.append(self.below[child] if is_queue else self.counting(child, fr, room))
-        return np.sort(np.concatenate([_NOBODY, *found]))
+            kept, used = self.tree.kept[child][fr], self.before.amount[child][fr]
+            if child not in self.below or (kept != 0 and (kept == UNLIMITED or used <= kept)):
+                continue
+            below = self.below[child]
+            held = sum_of_products(self.held(fr)[below], most[below])
+            whole = kept == 0 or used - kept > min(room, held - 1)
+            here = self.freed(child, fr, room if whole else MAX_INT64, most)
+            if whole:
+                classes.append(here.classes)
+                passed.update(here.passed)
+            else:
+                passed[child] = used - kept, here
+        return Freed(np.sort(np.concatenate(classes)), passed)
 
     def strictly_below(self, node: int) -> Sequence[int]:
         """Return the nodes below a node that have candidates."""

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from planner.proof.box import Box, Numbers, Row, exact, sum_of_products
-from planner.proof.kueue.frame import Frame
+from planner.proof.kueue.frame import Frame, Freed
 from planner.quantity import MAX_INT64, UNLIMITED
 from planner.quota.classes import IntArray
 from planner.quota.kueue.amount import saturating_add, subtract
@@ -146,9 +146,10 @@ def excess_rows(frame: Frame, node: int, most: IntArray) -> Iterator[tuple[str, 
         last = {f"last {size} {what}": size for size in large}
         frame.choose(last)
         reach |= {name: each.room + small, **{one: size - small for one, size in last.items()}}
-        yield name, Row(each.classes, -each.held, 0, reach)
+        yield name, Row(each.classes, -each.held, 0, reach | each.passed)
         yield f"one last {what}", Row(_NOBODY, _NOBODY, 0, {name: 1, **dict.fromkeys(last, -1)})
         yield from each.last_rows(last)
+        yield from each.rows
     yield f"one over at {frame.name(node)}", Row(_NOBODY, _NOBODY, -1, dict.fromkeys(counted, -1))
 
 
@@ -163,8 +164,10 @@ class Counted(NamedTuple):
     """What the victims below a node hold of a fr that free all of it there, in a common unit.
 
     ``classes`` are theirs, ``held`` is what one member of each holds, ``most`` how many there are;
-    ``of_all`` is what everybody holds: (K,). While the node stays over, all victims but the last
-    hold at most the ``room``, and that one holds one of the ``sizes``, or nothing.
+    ``of_all`` is what everybody holds who may free anything there: (K,). What others free there are
+    the quantities ``passed``, each with -1, which ``rows`` define; together they are at most
+    ``further``. While the node stays over, all victims but the last free at most the ``room``, and
+    that one holds one of the ``sizes``, or nothing.
     """
 
     classes: IntArray
@@ -173,35 +176,42 @@ class Counted(NamedTuple):
     of_all: IntArray
     room: int
     sizes: Sequence[int]
+    passed: dict[str, int]
+    further: int
+    rows: Sequence[tuple[str, Row]]
 
     @classmethod
     def at_node(cls, frame: Frame, node: int, fr: int, most: IntArray) -> Counted:
         """Return what counts of a fr at a node, with at most ``most`` victims of each class."""
         room = frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
-        classes = frame.counting(node, fr, room)
+        freed = frame.freed(node, fr, room, most)
+        everybody = freed.everybody
         # Whatever several victims hold together is a multiple of their common divisor: a bound is
         # as good in whole units, and in a linear program far better.
-        unit = max(1, int(np.gcd.reduce(frame.held(fr)[classes])))
+        unit = max(1, int(np.gcd.reduce(frame.held(fr)[everybody])))
         of_all = np.zeros_like(most)
-        of_all[classes] = frame.held(fr)[classes] // unit
-        held, room = of_all[classes], room // unit
-        sizes = sorted({*held[(most[classes] > 0) & (held > 0)].tolist()})
-        return cls(classes, held, most[classes], of_all, room, sizes)
+        of_all[everybody] = frame.held(fr)[everybody] // unit
+        sizes = sorted({*of_all[(most > 0) & (of_all > 0)].tolist()})
+        passing = _Passing(frame, f"{frame.tree.frs[fr]} of {frame.name(node)}", unit, of_all, most)
+        passed, further = passing.up(freed)
+        classes = freed.classes
+        alone = classes, of_all[classes], most[classes], of_all, room // unit, sizes
+        return cls(*alone, passed, further, passing.rows)
 
     def last_rows(self, last: Mapping[str, int]) -> Iterator[tuple[str, Row]]:
         """Yield rows by which the last victim has a size only if a victim of that size goes."""
         for name, size in last.items():
-            these = self.classes[self.held == size]
+            these = np.flatnonzero(self.of_all == size)
             yield name, Row(these, np.ones_like(these), 0, {name: -1})
 
     @property
     def in_all(self) -> int:
-        """What all candidates hold."""
-        return sum_of_products(self.held, self.most)
+        """What all candidates free."""
+        return sum_of_products(self.held, self.most) + self.further
 
     @property
     def possible(self) -> int:
-        """What the victims hold at most: the largest last one permits the most."""
+        """What the victims free at most: the largest last one permits the most."""
         return self.room + max(self.sizes, default=0)
 
     @property
@@ -221,7 +231,8 @@ class Counted(NamedTuple):
         """
         if other is self:
             return self.possible
-        held, beside = self.held, other.of_all[self.classes]
+        held, counts = self.held, np.isin(self.classes, other.classes)
+        beside = np.where(counts, other.of_all[self.classes], 0)
         worth = np.divide(held, beside, out=np.full(held.size, inf), where=beside > 0)
         order = np.argsort(-worth, kind="stable")
         filled = (beside[order].astype(float) * self.most[order]).cumsum()
@@ -231,7 +242,46 @@ class Counted(NamedTuple):
             return self.in_all
         reach = q * int(held.max()) + p * int(beside.max())
         gained = np.maximum(0, q * exact(held, reach) - p * exact(beside, reach))
-        return min(self.in_all, (p * other.possible + sum_of_products(gained, self.most)) // q)
+        beyond = (p * other.possible + sum_of_products(gained, self.most)) // q + self.further
+        return min(self.in_all, beyond)
+
+
+class _Passing:
+    """What nodes below a node pass up to it of a fr, in whole units; its ``rows`` define that.
+
+    A node that stores s passes up p = min(f, s) of what is freed at it, f. With z = 1 where f is
+    more than s, and F the most that can be freed there,
+
+        p >= f - (F - s) * z  and  p >= s * z.
+
+    In whole units each of p and s is rounded down: the rows then hold for these, too.
+    """
+
+    def __init__(
+        self, frame: Frame, what: str, unit: int, of_all: IntArray, most: IntArray
+    ) -> None:
+        self.frame, self.what, self.unit = frame, what, unit
+        self.of_all, self.most = of_all, most
+        self.rows: list[tuple[str, Row]] = []
+
+    def up(self, freed: Freed) -> tuple[dict[str, int], int]:
+        """Return the quantities that nodes pass up, each with -1, and their largest sum."""
+        passed, further = dict[str, int](), 0
+        for node, (stored, below) in freed.passed.items():
+            beneath, at_most = self.up(below)
+            classes, stores = below.classes, stored // self.unit
+            held = self.of_all[classes]
+            in_all = sum_of_products(held, self.most[classes]) + at_most
+            name = f"passed up by {self.frame.name(node)}: {self.what}"
+            full = f"all of it {name}"
+            self.frame.choose([full])
+            extra = {name: 1, full: max(0, in_all - stores), **beneath}
+            self.rows.append((name, Row(classes, -held, 0, extra)))
+            self.rows.append((full, Row(_NOBODY, _NOBODY, 0, {name: 1, full: -stores})))
+            self.frame.ranges[name] = 0, stores
+            passed[name] = -1
+            further += min(in_all, stores)
+        return passed, further
 
 
 def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tuple[str, Row]]:
@@ -252,13 +302,14 @@ def stays_over(frame: Frame, node: int, fr: int, most: IntArray) -> Iterator[tup
     if counted.says_nothing:
         return
     classes, held = counted.classes, counted.held
+    yield from counted.rows
     # One size for all of them keeps fewer quantities.
     if len(counted.sizes) > SIZES:
-        yield f"excess {what}", Row(classes, -held, -counted.possible)
+        yield f"excess {what}", Row(classes, -held, -counted.possible, counted.passed)
         return
     last = {f"last {size} {what}": size for size in counted.sizes}
     frame.choose(last)
-    yield f"excess {what}", Row(classes, -held, -counted.room, last)
+    yield f"excess {what}", Row(classes, -held, -counted.room, last | counted.passed)
     # At most one, not one: the last victim may hold nothing of this, and then all of them count.
     yield f"one last {what}", Row(_NOBODY, _NOBODY, -1, dict.fromkeys(last, -1))
     yield from counted.last_rows(last)
