@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.proof.box import Box, Numbers, Row, exact, numbered
+from planner.proof.box import Box, Numbers, Row, exact, numbered, sum_of_products
 from planner.proof.kueue.places import Rooms
 from planner.quantity import MAX_INT64, UNLIMITED
 from planner.quota.classes import Classes, IntArray, by_value
@@ -173,12 +173,12 @@ class Frame:
         """
         return not any(self.tree.kept[n][fr] for n in self.strictly_below(node))
 
-    def freed(self, node: int, fr: int, room: int) -> Freed:
-        """Return what victims free at a node, of whom at most ``room`` is freed there.
+    def freed(self, node: int, fr: int, room: int, most: IntArray) -> Freed:
+        """Return what at most ``most`` victims of each class free at a node, if at most ``room``.
 
         A child that stores s above what it keeps passes up min(what is freed at it, s). If at most
         ``room`` is freed at the node, and s is more, then the minimum is what is freed at the
-        child.
+        child; as it is where no victims hold more than s.
         """
         if self.tree.nodes[node].is_queue:
             return Freed(self.below[node], {})
@@ -187,8 +187,10 @@ class Frame:
             kept, used = self.tree.kept[child][fr], self.before.amount[child][fr]
             if child not in self.below or (kept != 0 and (kept == UNLIMITED or used <= kept)):
                 continue
-            whole = kept == 0 or used - kept > room
-            here = self.freed(child, fr, room if whole else MAX_INT64)
+            below = self.below[child]
+            held = sum_of_products(self.held(fr)[below], most[below])
+            whole = kept == 0 or used - kept > min(room, held - 1)
+            here = self.freed(child, fr, room if whole else MAX_INT64, most)
             if whole:
                 classes.append(here.classes)
                 passed.update(here.passed)

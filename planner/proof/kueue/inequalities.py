@@ -184,7 +184,7 @@ class Counted(NamedTuple):
     def at_node(cls, frame: Frame, node: int, fr: int, most: IntArray) -> Counted:
         """Return what counts of a fr at a node, with at most ``most`` victims of each class."""
         room = frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
-        freed = frame.freed(node, fr, room)
+        freed = frame.freed(node, fr, room, most)
         everybody = freed.everybody
         # Whatever several victims hold together is a multiple of their common divisor: a bound is
         # as good in whole units, and in a linear program far better.
@@ -273,13 +273,11 @@ class _Passing:
             held = self.of_all[classes]
             in_all = sum_of_products(held, self.most[classes]) + at_most
             name = f"passed up by {self.frame.name(node)}: {self.what}"
-            extra = {name: 1, **beneath}
-            if in_all > stores:
-                full = f"all of it {name}"
-                self.frame.choose([full])
-                extra[full] = in_all - stores
-                self.rows.append((full, Row(_NOBODY, _NOBODY, 0, {name: 1, full: -stores})))
+            full = f"all of it {name}"
+            self.frame.choose([full])
+            extra = {name: 1, full: max(0, in_all - stores), **beneath}
             self.rows.append((name, Row(classes, -held, 0, extra)))
+            self.rows.append((full, Row(_NOBODY, _NOBODY, 0, {name: 1, full: -stores})))
             self.frame.ranges[name] = 0, stores
             passed[name] = -1
             further += min(in_all, stores)

@@ -63,7 +63,7 @@ def splits(  # noqa: PLR0911 - a kind of split each
     kinds = _worth(question, box, found), rules.shape
     groups = (split for kind in kinds for split in _groups(kind, box, point))
     classes = _classes(box, point)
-    quantities = _quantities(question, found)
+    quantities = _quantities(question, box, found)
     proposed: dict[Split, None] = dict.fromkeys((*quantities, *groups, *classes))
     if by_case is not None:
         proposed[by_case] = None
@@ -166,9 +166,14 @@ def _worth(question: Question, box: Box, found: Suggestion) -> IntArray:
     return numbers
 
 
-def _quantities(question: Question, found: Suggestion) -> Iterator[WholeSplit]:
-    """Yield splits of whole quantities of which a point takes a fraction."""
-    names = sorted(found.quantities.keys() & question.rules.whole)
+def _quantities(question: Question, box: Box, found: Suggestion) -> Iterator[WholeSplit]:
+    """Yield splits of whole quantities of which a point takes a fraction.
+
+    Only of rows that bind there: elsewhere a fraction costs nothing, and a whole number is as good.
+    """
+    rows = question.rows(box)
+    binding = {name for row in found.multipliers for name in rows[row].extra}
+    names = sorted(found.quantities.keys() & question.rules.whole & binding)
     away = np.array([abs(found.quantities[name] - round(found.quantities[name])) for name in names])
     for one in _most_doubtful(away):
         yield WholeSplit(whole=names[one], most=int(np.floor(found.quantities[names[one]])))
