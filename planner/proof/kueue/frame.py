@@ -180,22 +180,22 @@ class Frame:
         ``room`` is freed at the node, and s is more, then the minimum is what is freed at the
         child; as it is where no victims hold more than s.
         """
-        if self.tree.nodes[node].is_queue:
+        if self.counts_fully(node, fr):
             return Freed(self.below[node], {})
         classes, passed = [_NOBODY], dict[int, tuple[int, Freed]]()
         for child in self.tree.children[node]:
             kept, used = self.tree.kept[child][fr], self.before.amount[child][fr]
             if child not in self.below or (kept != 0 and (kept == UNLIMITED or used <= kept)):
                 continue
-            below = self.below[child]
-            held = sum_of_products(self.held(fr)[below], most[below])
-            whole = kept == 0 or used - kept > min(room, held - 1)
+            stored, below = used - kept, self.below[child]
+            whole = kept == 0 or stored > room
+            whole = whole or stored >= sum_of_products(self.held(fr)[below], most[below])
             here = self.freed(child, fr, room if whole else MAX_INT64, most)
             if whole:
                 classes.append(here.classes)
                 passed.update(here.passed)
             else:
-                passed[child] = used - kept, here
+                passed[child] = stored, here
         return Freed(np.sort(np.concatenate(classes)), passed)
 
     def strictly_below(self, node: int) -> Sequence[int]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 import numpy as np
 
 from planner.plan.proof import CaseSplit, CountSplit, Narrowing, Split, WholeSplit
 from planner.problem.array import FloatArray
-from planner.proof.box import Box
+from planner.proof.box import Box, Row
 from planner.proof.question import Question
 from planner.quota.classes import IntArray
 from planner.scheduler import scheduler_of
@@ -60,10 +61,11 @@ def splits(  # noqa: PLR0911 - a kind of split each
     first = first or _too_many_touched(question, box, found)
     if first is not None:
         return [first]
-    kinds = _worth(question, box, found), rules.shape
+    rows = question.rows(box)
+    kinds = _worth(rows, box, found), rules.shape
     groups = (split for kind in kinds for split in _groups(kind, box, point))
     classes = _classes(box, point)
-    quantities = _quantities(question, box, found)
+    quantities = _quantities(rows, rules.whole, found)
     proposed: dict[Split, None] = dict.fromkeys((*quantities, *groups, *classes))
     if by_case is not None:
         proposed[by_case] = None
@@ -148,13 +150,13 @@ def _too_many_touched(
     return None
 
 
-def _worth(question: Question, box: Box, found: Suggestion) -> IntArray:
+def _worth(rows: Mapping[str, Row], box: Box, found: Suggestion) -> IntArray:
     """(K,) return a number for each class, equal where members are worth the same at a point.
 
     The multipliers say what they are worth to the rows that bind there, whatever their queue. Once
     a group of equal worth gives a whole number, the cheapest of it go, and these are whole.
     """
-    rows, worth, free = question.rows(box), np.zeros(box.most.size), box.least < box.most
+    worth, free = np.zeros(box.most.size), box.least < box.most
     for name, multiplier in found.multipliers.items():
         row = rows[name]
         amounts = np.where(free[row.classes], row.amounts, 0).astype(float)
@@ -166,14 +168,15 @@ def _worth(question: Question, box: Box, found: Suggestion) -> IntArray:
     return numbers
 
 
-def _quantities(question: Question, box: Box, found: Suggestion) -> Iterator[WholeSplit]:
+def _quantities(
+    rows: Mapping[str, Row], whole: AbstractSet[str], found: Suggestion
+) -> Iterator[WholeSplit]:
     """Yield splits of whole quantities of which a point takes a fraction.
 
     Only of rows that bind there: elsewhere a fraction costs nothing, and a whole number is as good.
     """
-    rows = question.rows(box)
     binding = {name for row in found.multipliers for name in rows[row].extra}
-    names = sorted(found.quantities.keys() & question.rules.whole & binding)
+    names = sorted(found.quantities.keys() & whole & binding)
     away = np.array([abs(found.quantities[name] - round(found.quantities[name])) for name in names])
     for one in _most_doubtful(away):
         yield WholeSplit(whole=names[one], most=int(np.floor(found.quantities[names[one]])))
