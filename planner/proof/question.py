@@ -230,14 +230,14 @@ class Question:
     def _within(self, box: Box) -> Box:
         """Return a box that knows its rows over the classes which it leaves open.
 
-        Quantities that can only be 0 there are left out.
+        Quantities that can only be 0 there are left out, and so are rows that say nothing there.
         """
-        now, found = self._anywhere(box), dict[str, Row]()
-        for name, row in now.items():
-            before = box.known.get(name)
-            wider = before[1] if before is not None and before[0] is row else row
-            found[name] = wider.within(box).rounded()
-        ranges = self.ranges(box)
+        now, known, ranges = self._anywhere(box), box.known, self.ranges(box)
+        wider = {
+            name: known[name][1] if name in known and known[name][0] is row else row
+            for name, row in now.items()
+        }
+        found = {name: row.within(box).rounded() for name, row in _telling(wider, box, ranges)}
         while True:
             nothing = {
                 name
@@ -249,7 +249,9 @@ class Question:
             if not nothing:
                 break
             found = {name: row.without(nothing) for name, row in found.items()}
-        return replace(box, known={name: (row, found[name]) for name, row in now.items()})
+        return replace(
+            box, known={name: (row, found.get(name, _NO_ROW)) for name, row in now.items()}
+        )
 
     def ranges(self, box: Box) -> Mapping[str, tuple[int, int]]:
         """Return the bounds of every further quantity of the rows."""
@@ -466,6 +468,31 @@ class Question:
                 raise ValueError(f"there is no row {name!r} here")
             pairs.append((row, multiplier))
         return pairs
+
+
+_NO_ROW: Final = Row(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 0)
+
+
+def _telling(
+    rows: Mapping[str, Row], box: Box, ranges: Mapping[str, tuple[int, int]]
+) -> Iterator[tuple[str, Row]]:
+    """Yield the rows that tell of a box more than others do.
+
+    Left out are rows about classes of which nobody goes there that hold with the least of each of
+    their quantities, unless another row has one of these: no sum of rows needs them.
+    """
+    going, idle, telling = box.most > 0, dict[str, Row](), dict[str, Row]()
+    for name, row in rows.items():
+        least = sum(c * ranges[quantity][0] for quantity, c in row.extra.items())
+        of = telling if least < row.least or np.count_nonzero(going[row.classes]) else idle
+        of[name] = row
+    more = telling
+    while more:
+        quantities = {*chain.from_iterable(row.extra for row in more.values())}
+        more = {name: row for name, row in idle.items() if not quantities.isdisjoint(row.extra)}
+        telling = {**telling, **more}
+        idle = {name: row for name, row in idle.items() if name not in more}
+    return ((name, row) for name, row in rows.items() if name in telling)
 
 
 MOST_NAMED: Final = 6

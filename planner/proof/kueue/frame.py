@@ -37,6 +37,8 @@ class Freed(NamedTuple):
     @property
     def everybody(self) -> IntArray:
         """The classes whose members free anything."""
+        if not self.passed:
+            return self.classes
         below = (freed.everybody for _, freed in self.passed.values())
         return np.sort(np.concatenate([self.classes, *below]))
 

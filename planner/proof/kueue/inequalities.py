@@ -164,15 +164,16 @@ class Counted(NamedTuple):
     """What the victims below a node hold of a fr that free all of it there, in a common unit.
 
     ``classes`` are theirs, ``held`` is what one member of each holds, ``most`` how many there are;
-    ``of_all`` is what everybody holds who may free anything there: (K,). What others free there are
-    the quantities ``passed``, each with -1, which ``rows`` define; together they are at most
-    ``further``. While the node stays over, all victims but the last free at most the ``room``, and
-    that one holds one of the ``sizes``, or nothing.
+    ``everybody`` are the classes of all who may free anything there, and ``of_all`` is what each of
+    these holds. What others free there are the quantities ``passed``, each with -1, which ``rows``
+    define; together they are at most ``further``. While the node stays over, all victims but the
+    last free at most the ``room``, and that one holds one of the ``sizes``, or nothing.
     """
 
     classes: IntArray
     held: IntArray
     most: IntArray
+    everybody: IntArray
     of_all: IntArray
     room: int
     sizes: Sequence[int]
@@ -185,23 +186,21 @@ class Counted(NamedTuple):
         """Return what counts of a fr at a node, with at most ``most`` victims of each class."""
         room = frame.before.amount[node][fr] - frame.setting.enough(node, fr) - 1
         freed = frame.freed(node, fr, room, most)
-        everybody = freed.everybody
+        classes, everybody, held = freed.classes, freed.everybody, frame.held(fr)
         # Whatever several victims hold together is a multiple of their common divisor: a bound is
         # as good in whole units, and in a linear program far better.
-        unit = max(1, int(np.gcd.reduce(frame.held(fr)[everybody])))
-        of_all = np.zeros_like(most)
-        of_all[everybody] = frame.held(fr)[everybody] // unit
-        sizes = sorted({*of_all[(most > 0) & (of_all > 0)].tolist()})
-        passing = _Passing(frame, f"{frame.tree.frs[fr]} of {frame.name(node)}", unit, of_all, most)
+        unit = max(1, int(np.gcd.reduce(held[everybody])))
+        of_all = held[everybody] // unit
+        sizes = sorted({*of_all[(most[everybody] > 0) & (of_all > 0)].tolist()})
+        passing = _Passing(frame, f"{frame.tree.frs[fr]} of {frame.name(node)}", fr, unit, most)
         passed, further = passing.up(freed)
-        classes = freed.classes
-        alone = classes, of_all[classes], most[classes], of_all, room // unit, sizes
-        return cls(*alone, passed, further, passing.rows)
+        alone = classes, held[classes] // unit, most[classes], everybody, of_all
+        return cls(*alone, room // unit, sizes, passed, further, passing.rows)
 
     def last_rows(self, last: Mapping[str, int]) -> Iterator[tuple[str, Row]]:
         """Yield rows by which the last victim has a size only if a victim of that size goes."""
         for name, size in last.items():
-            these = np.flatnonzero(self.of_all == size)
+            these = self.everybody[self.of_all == size]
             yield name, Row(these, np.ones_like(these), 0, {name: -1})
 
     @property
@@ -231,8 +230,9 @@ class Counted(NamedTuple):
         """
         if other is self:
             return self.possible
-        held, counts = self.held, np.isin(self.classes, other.classes)
-        beside = np.where(counts, other.of_all[self.classes], 0)
+        held, beside = self.held, np.zeros_like(self.held)
+        both = np.intersect1d(self.classes, other.classes, assume_unique=True, return_indices=True)
+        beside[both[1]] = other.held[both[2]]
         worth = np.divide(held, beside, out=np.full(held.size, inf), where=beside > 0)
         order = np.argsort(-worth, kind="stable")
         filled = (beside[order].astype(float) * self.most[order]).cumsum()
@@ -257,11 +257,9 @@ class _Passing:
     In whole units each of p and s is rounded down: the rows then hold for these, too.
     """
 
-    def __init__(
-        self, frame: Frame, what: str, unit: int, of_all: IntArray, most: IntArray
-    ) -> None:
+    def __init__(self, frame: Frame, what: str, fr: int, unit: int, most: IntArray) -> None:
         self.frame, self.what, self.unit = frame, what, unit
-        self.of_all, self.most = of_all, most
+        self.held, self.most = frame.held(fr), most
         self.rows: list[tuple[str, Row]] = []
 
     def up(self, freed: Freed) -> tuple[dict[str, int], int]:
@@ -270,7 +268,7 @@ class _Passing:
         for node, (stored, below) in freed.passed.items():
             beneath, at_most = self.up(below)
             classes, stores = below.classes, stored // self.unit
-            held = self.of_all[classes]
+            held = self.held[classes] // self.unit
             in_all = sum_of_products(held, self.most[classes]) + at_most
             name = f"passed up by {self.frame.name(node)}: {self.what}"
             full = f"all of it {name}"
