@@ -29,7 +29,7 @@ from planner.proof.question import Open, Question
 from planner.solver.kueue.planning import Planning
 from planner.solver.kueue.solve import settled
 from planner.solver.proving.multipliers import plain, precise
-from planner.solver.proving.program import suggest
+from planner.solver.proving.program import Program
 from planner.solver.proving.rows import BoxRows
 from planner.solver.start import Given, start
 from tests.cluster import PENDING as WAITING
@@ -158,7 +158,7 @@ def a_leaf(chance: random.Random, question: Question, box: Box) -> Step | None:
         return ByRows(rows={one: 1})
     some_rows = chance.sample(sorted({*look.names}), min(2, len({*look.names})))
     tried = [{name: chance.randint(1, 3) for name in some_rows}]
-    found = suggest(look, "better")
+    found = Program(look).solve("better")
     if found is not None and found.multipliers:
         names = list(found.multipliers)
         largest = [look.row(name).largest for name in names]

@@ -49,18 +49,18 @@ def test_a_part_misses_as_much_as_another_solver_says() -> None:
     """By the rows of the whole box and its own; then the program is as it was before."""
     raised = sums = 0
     for question, _ in (one for seed in SEEDS for one in asked(seed)):
-        box, program = question.root, Program(BoxRows(question, question.root), BETTER)
-        found = program.solve(None) if program.rows and not box.is_single else None
+        box, program = question.root, Program(BoxRows(question, question.root))
+        found = program.solve(BETTER) if program.rows and not box.is_single else None
         proposed = [] if found is None else splits(question, box, found)
         steps = [step for step in proposed if isinstance(step, CountSplit)]
         for part in (part for step in steps for part in question.parts(box, step)):
-            trial = program.tried(part, None)
+            trial = program.tried(part, BETTER)
             assert trial is not None
             expected = by_highs(program, part)
             assert trial.least == expected or abs(trial.least - expected) < NEAR
             raised += found is not None and trial.least > found.least
             sums += bool(part.sums)
-        again = program.tried(box, None) if steps else found
+        again = program.tried(box, BETTER) if steps else found
         assert again is None or found is None or abs(again.least - found.least) < NEAR
     assert raised > len(SEEDS) // 3
     assert sums

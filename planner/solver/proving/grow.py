@@ -26,7 +26,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.proving.cover import Cover, one_against_measure
 from planner.solver.proving.earlier import Ahead, EarlierTree
 from planner.solver.proving.multipliers import plain, precise, readable
-from planner.solver.proving.program import Optimum, Suggestion, suggest
+from planner.solver.proving.program import Optimum, Program, Suggestion
 from planner.solver.proving.rounding import rounded
 from planner.solver.proving.rows import FRACTION, BoxRows, Entries, binding_rows
 from planner.solver.proving.split import splits
@@ -183,6 +183,7 @@ class _Growth:
     part: Entries | None = None
     look: BoxRows | None = None
     found: Suggestion | None = None
+    program: Program | None = None
     cut: Box | None = None
     tried: dict[int, Tried] = field(default_factory=dict)
     chosen: tuple[Split, Sequence[Box]] | None = None
@@ -263,7 +264,10 @@ class _Growth:
             return self.found
         entries = ASKED + look.size
         self.entries, self.largest = self.entries + entries, max(self.largest, entries)
-        found = suggest(look, guide, self.deadline.left())
+        if self.program is None or self.program.look is not look:
+            kept = None if look is not self.look or self.found is None else self.found.program
+            self.program = kept or Program(look)
+        found = self.program.solve(guide, self.deadline.left())
         if look is self.look and guide == self.guide:
             self.found = found
         return found
@@ -415,7 +419,8 @@ class _Growth:
                     break
                 self.entries += ASKED + whole.size // QUICKER
                 late = self.deadline.passed
-                trial = None if late else found.program.tried(part, self.deadline.left())
+                left = self.deadline.left()
+                trial = None if late else found.program.tried(part, self.guide, left)
                 narrowing = _beyond(whole, _closing(trial))
                 if narrowing is not None:
                     return narrowing

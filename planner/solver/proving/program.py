@@ -8,6 +8,7 @@ nothing: the caller rounds them to integers and checks the sum exactly.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -50,18 +51,6 @@ ITERATIONS: Final = 20
 each row, but among amounts from one to 2^60 GLOP may go round in circles for ever."""
 
 
-def suggest(look: BoxRows, guide: str, seconds: float | None = None) -> Suggestion | None:
-    """Suggest by a program that misses rows as little as possible.
-
-    ``guide`` names the measure that leads to a good point; without one, rows are missed only where
-    they must be. ``None`` if the solver gives up, or takes longer than so many ``seconds``.
-    """
-    program = Program(look, guide)
-    if not program.rows:
-        return Suggestion({}, 0.0, look.box.least.astype(float))
-    return program.solve(seconds)
-
-
 class Optimum(NamedTuple):
     """The optimum of a program, for its box or a part of it: see `Suggestion`.
 
@@ -82,7 +71,7 @@ class Program:
     Each row is divided by its largest coefficient, each quantity by the largest it can be.
     """
 
-    def __init__(self, look: BoxRows, guide: str) -> None:
+    def __init__(self, look: BoxRows) -> None:
         self.look, box, rows = look, look.box, len(look.names)
         binding, self.open = look.binds, look.open
         column = np.full(box.least.size, -1, dtype=np.int64)
@@ -108,6 +97,7 @@ class Program:
         unit = np.zeros(rows)
         np.maximum.at(unit, row, np.abs(values))
         numbers = np.flatnonzero(unit > 0.0)
+        self.lasting: FloatArray = look.least[numbers]
         self.rows = [look.names[i] for i in numbers.tolist()]
         self.units: FloatArray = unit[numbers]
         self.least: FloatArray = least[numbers] / self.units
@@ -118,13 +108,8 @@ class Program:
         self.row_of, self.columns = place[row[order]], columns[order]
         self.values: FloatArray = values[order] / unit[row[order]]
         self._merge()
-        # The row of the measure, or those of all that it is the largest of.
-        of_guide = (f"{name} of ".startswith(f"{guide} of ") for name in self.rows)
-        ours = [n for n, mine in enumerate(of_guide) if mine]
-        self.guides = np.array(ours, dtype=np.int64)
-        # What the measure may be at most, in the unit of each of its rows.
-        self.most: FloatArray = -look.least[numbers[self.guides]] / self.units[self.guides]
-        self.weight = GUIDE * float(self.most.max(initial=0.0))
+        self.guide, self.weight = "", 0.0
+        self.guides, self.most = np.zeros(0, dtype=np.int64), np.zeros(0)
 
     def _merge(self) -> None:
         """Make one column of all classes that no row tells apart: ``kinds`` has that of each."""
@@ -161,8 +146,9 @@ class Program:
         given[order] = least + np.clip(beyond[kinds] - before, 0, free)
         return given
 
-    def _load(self) -> None:
-        """Hand the program to GLOP."""
+    @cached_property
+    def engine(self) -> pywraplp.Solver:
+        """GLOP with the program, which no measure leads yet."""
         # It takes a tenth of a second to load; many small plans are proved without any program.
         from ortools.linear_solver import linear_solver_pb2, pywraplp  # noqa: PLC0415
 
@@ -173,29 +159,54 @@ class Program:
         for _ in self.rows:
             model.variable.add(lower_bound=0.0, upper_bound=inf, objective_coefficient=1.0)
         # The last column is the part by which the measure could be less than it may be at most.
-        spared, height = len(model.variable), len(self.rows)
-        model.variable.add(lower_bound=0.0, upper_bound=1.0, objective_coefficient=-self.weight)
+        height = len(self.rows)
+        model.variable.add(lower_bound=0.0, upper_bound=1.0)
         ends = np.searchsorted(self.row_of, np.arange(height + 1)).tolist()
         columns, values = self.columns.tolist(), self.values.tolist()
-        most_of = dict(zip(self.guides.tolist(), self.most.tolist(), strict=True))
         for row, bound in enumerate(self.least.tolist()):
             mine = slice(ends[row], ends[row + 1])
             of, by = [*columns[mine], least.size + row], [*values[mine], 1.0]
-            if row in most_of:
-                of, by = [*of, spared], [*by, -most_of[row]]
             model.constraint.add(lower_bound=bound, upper_bound=inf, var_index=of, coefficient=by)
-        self.engine = pywraplp.Solver.CreateSolver("GLOP")
+        engine: pywraplp.Solver = pywraplp.Solver.CreateSolver("GLOP")
         iterations = ITERATIONS * (least.size + 2 * height)
-        self.engine.SetSolverSpecificParametersAsString(
+        engine.SetSolverSpecificParametersAsString(
             # Without preprocessing its points are nearer to the measure, and small programs faster.
             f"max_number_of_iterations: {iterations} use_preprocessing: false"
         )
-        self.engine.LoadModelFromProto(model)
-        self.variables = self.engine.variables()
+        engine.LoadModelFromProto(model)
+        self.variables = engine.variables()
+        return engine
 
-    def solve(self, seconds: float | None) -> Suggestion | None:
-        """Solve in doubles: what comes out only suggests. ``None`` if the solver gives up."""
-        self._load()
+    def _lead(self, guide: str) -> None:
+        """Let a measure lead to a good point by its row, or those of all that it is the largest of.
+
+        Without a name none does.
+        """
+        if guide == self.guide:
+            return
+        engine, spared = self.engine, self.variables[-1]
+        for row in self.guides.tolist():
+            engine.constraint(row).SetCoefficient(spared, 0.0)
+        of_guide = (f"{name} of ".startswith(f"{guide} of ") for name in self.rows)
+        ours = [n for n, mine in enumerate(of_guide) if mine]
+        self.guide, self.guides = guide, np.array(ours, dtype=np.int64)
+        # What the measure may be at most, in the unit of each of its rows.
+        self.most = -self.lasting[self.guides] / self.units[self.guides]
+        for row, most in zip(ours, self.most.tolist(), strict=True):
+            engine.constraint(row).SetCoefficient(spared, -most)
+        self.weight = GUIDE * float(self.most.max(initial=0.0))
+        engine.Objective().SetCoefficient(spared, -self.weight)
+
+    def solve(self, guide: str, seconds: float | None = None) -> Suggestion | None:
+        """Suggest by the program, which misses rows as little as possible.
+
+        ``guide`` names the measure that leads to a good point; without one, rows are missed only
+        where they must be. ``None`` if the solver gives up, or takes longer than so many
+        ``seconds``.
+        """
+        if not self.rows:
+            return Suggestion({}, 0.0, self.look.box.least.astype(float))
+        self._lead(guide)
         try:
             found = self._optimum(seconds)
         except OutOfTime:
@@ -215,11 +226,12 @@ class Program:
             self,
         )
 
-    def tried(self, part: Box, seconds: float | None) -> Optimum | None:
+    def tried(self, part: Box, guide: str, seconds: float | None = None) -> Optimum | None:
         """Solve for a part of the box, by the rows of the whole box and those that the part adds.
 
         It goes on from the last optimum, which takes a tenth of the time.
         """
+        self._lead(guide)
         ends, known = self.of_box, self._ends(part)
         changed = np.flatnonzero((ends[0] != known[0]) | (ends[1] != known[1])).tolist()
         for n in changed:
