@@ -215,8 +215,11 @@ def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple
         kind = np.int64 if largest < _INT64 else object
         everywhere: Numbers = np.zeros(box.most.size, dtype=kind)
         needed, extra = 0, dict[str, int]()
+        going = box.most > 0  # classes of which nobody goes add nothing
         for row, multiplier in rows:
-            everywhere[row.classes] += multiplier * row.amounts.astype(kind, copy=False)
+            mine = going[row.classes]
+            amounts = row.amounts[mine].astype(kind, copy=False)
+            everywhere[row.classes[mine]] += multiplier * amounts
             needed += multiplier * row.least
             for name, coefficient in row.extra.items():
                 extra[name] = extra.get(name, 0) + multiplier * coefficient

@@ -237,6 +237,7 @@ class Question:
             name: known[name][1] if name in known and known[name][0] is row else row
             for name, row in now.items()
         }
+        wider = {name: row for name, row in wider.items() if row.says_something}
         found = {name: row.within(box).rounded() for name, row in _telling(wider, box, ranges)}
         while True:
             nothing = {
@@ -483,7 +484,7 @@ def _telling(
     """
     going, idle, telling = box.most > 0, dict[str, Row](), dict[str, Row]()
     for name, row in rows.items():
-        least = sum(c * ranges[quantity][0] for quantity, c in row.extra.items())
+        least = sum(c * ranges[q][0] for q, c in row.extra.items()) if row.extra else 0
         of = telling if least < row.least or np.count_nonzero(going[row.classes]) else idle
         of[name] = row
     more = telling

@@ -6,7 +6,6 @@ Among such amounts GLOP may go round in circles for ever.
 import random
 from collections import Counter
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from ortools.linear_solver import pywraplp
@@ -19,7 +18,7 @@ from planner.solver.deadline import Deadline
 from planner.solver.kueue.planning import Planning
 from planner.solver.proving import grow as growing
 from planner.solver.proving.grow import Effort, grow
-from planner.solver.proving.program import Suggestion, suggest
+from planner.solver.proving.program import Program, Suggestion
 from planner.solver.start import Given, start
 from planner.state.kueue import State
 from tests.cluster import PENDING, cohort, pending, queue, running, state_of
@@ -96,19 +95,19 @@ def test_programs_that_go_round_in_circles_are_stopped(
 @pytest.mark.usefixtures("programs")
 def test_no_program_is_asked_after_the_time(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that goes on with each look: however early the end, the tree is whole or none."""
-    looks, asked = [0], list[int]()
+    looks, asked, solve = [0], list[int](), Program.solve
     question = level(uneven(seed))
 
     def monotonic() -> int:
         looks[0] += 1
         return looks[0]
 
-    def noted(*given: Any, **options: Any) -> Suggestion | None:
+    def noted(program: Program, guide: str, seconds: float | None) -> Suggestion | None:
         asked.append(looks[0])
-        return suggest(*given, **options)
+        return solve(program, guide, seconds)
 
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=monotonic))
-    monkeypatch.setattr(growing, "suggest", noted)
+    monkeypatch.setattr(Program, "solve", noted)
     monkeypatch.setattr(growing, "SOME", 2)  # programs lead
     stopped = 0
     for end in range(1, 100):
