@@ -85,6 +85,13 @@ class Row(Struct, frozen=True, dict=True):
         extra = {name: c for name, c in self.extra.items() if name not in nothing}
         return Row(self.classes, self.amounts, self.least, extra).rounded()
 
+    def among(self, most: IntArray) -> Row:
+        """Return the same row without classes that give nobody: ``most`` victims of each, (K,)."""
+        going = most[self.classes] > 0
+        if np.count_nonzero(going) == going.size:
+            return self
+        return Row(self.classes[going], self.amounts[going], self.least, self.extra)
+
     def within(self, box: Box) -> Row:
         """Return the same row over the classes that a box leaves open.
 
@@ -106,8 +113,8 @@ class Box(Struct, frozen=True):
     quota when its last victim goes; ``dominant`` the resource that decides the share of a node;
     ``host`` the node that is to hold the ask; ``domain`` the domain that is to hold each group of
     podsets; ``sums`` are rows that bound the victims of several classes together. ``known`` has by
-    name a row as it was written first, and as it is within a box around this one: only a shorter
-    way to write it.
+    name what the rows of a box around this one, written for what victims must free, say within
+    it: only a shorter way to write them.
     """
 
     least: IntArray
@@ -119,7 +126,7 @@ class Box(Struct, frozen=True):
     host: int | None = None
     domain: Mapping[str, int] = field(default_factory=dict)
     sums: Mapping[str, Row] = field(default_factory=dict)
-    known: Mapping[str, tuple[Row, Row]] = field(default_factory=dict)
+    known: Mapping[tuple[int, ...], Mapping[str, Row]] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -199,6 +206,24 @@ class Sum(NamedTuple):
         """``reached`` less the right side: below 0, no set in the box satisfies all rows."""
         return self.reached - self.needed
 
+    def narrowed(self, box: Box) -> Box:
+        """Return the part of the box in which the sum, of rows times at least 0, can hold.
+
+        Each member by which a class leaves the end at which it helps the sum costs its coefficient:
+        all such members of a class can cost no more than there is to spare.
+        """
+        least, most = box.least.copy(), box.most.copy()
+        # ``spare`` can be beyond 64 bits where amounts are not: then Python's own integers.
+        spare, each = self.spare, np.abs(self.amounts)
+        if abs(spare) >= _INT64:
+            each = each.astype(object)
+        # No class has so many members; and with less than nothing to spare no set is left.
+        moved = np.clip(spare // each, -1, _INT64 - 1).astype(np.int64)
+        helps, of = self.amounts > 0, self.classes
+        least[of] = np.where(helps, np.maximum(least[of], most[of] - moved), least[of])
+        most[of] = np.where(helps, most[of], np.minimum(most[of], box.least[of] + moved))
+        return replace(box, least=least, most=most)
+
 
 def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple[int, int]]) -> Sum:
     """Add rows up, exactly.
@@ -215,11 +240,8 @@ def add_up(rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple
         kind = np.int64 if largest < _INT64 else object
         everywhere: Numbers = np.zeros(box.most.size, dtype=kind)
         needed, extra = 0, dict[str, int]()
-        going = box.most > 0  # classes of which nobody goes add nothing
         for row, multiplier in rows:
-            mine = going[row.classes]
-            amounts = row.amounts[mine].astype(kind, copy=False)
-            everywhere[row.classes[mine]] += multiplier * amounts
+            everywhere[row.classes] += multiplier * row.amounts.astype(kind, copy=False)
             needed += multiplier * row.least
             for name, coefficient in row.extra.items():
                 extra[name] = extra.get(name, 0) + multiplier * coefficient
@@ -236,28 +258,6 @@ def is_contradiction(
 ) -> bool:
     """Say whether rows, each with a multiplier of at least 0, cannot hold together in a box."""
     return all(m >= 0 for _, m in rows) and add_up(rows, box, ranges).spare < 0
-
-
-def narrowed(
-    rows: Sequence[tuple[Row, int]], box: Box, ranges: Mapping[str, tuple[int, int]]
-) -> Box:
-    """Return the part of a box in which the sum of rows, times multipliers of at least 0, can hold.
-
-    Each member by which a class leaves the end at which it helps the sum costs its coefficient: all
-    such members of a class can cost no more than there is to spare.
-    """
-    added = add_up(rows, box, ranges)
-    least, most = box.least.copy(), box.most.copy()
-    # ``spare`` can be beyond 64 bits where amounts are not: then Python's own integers.
-    spare, each = added.spare, np.abs(added.amounts)
-    if abs(spare) >= _INT64:
-        each = each.astype(object)
-    # No class has so many members; and with less than nothing to spare no set is left.
-    moved = np.clip(spare // each, -1, _INT64 - 1).astype(np.int64)
-    helps, of = added.amounts > 0, added.classes
-    least[of] = np.where(helps, np.maximum(least[of], most[of] - moved), least[of])
-    most[of] = np.where(helps, most[of], np.minimum(most[of], box.least[of] + moved))
-    return replace(box, least=least, most=most)
 
 
 def rounded_sum(

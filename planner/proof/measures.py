@@ -57,6 +57,7 @@ class Measures:
     need: Sequence[int]
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
     _known: dict[Bounded, Mapping[str, Row]] = field(default_factory=dict)
+    _among: IntArray | None = None
     touched: dict[str, dict[str, IntArray]] = field(default_factory=dict)
     _rows_of_touched: dict[str, list[tuple[str, Row]]] = field(default_factory=dict)
 
@@ -79,10 +80,16 @@ class Measures:
         above = (self.table.rank[self.first] > bounded.most) & ~self.table.leaving[self.first]
         return np.where(above, 0, self.sizes)
 
-    def rows_of(self, bounded: Bounded) -> Mapping[str, Row]:
-        """Return the rows, rounded, that every set within a bound satisfies, by name."""
+    def rows_of(self, bounded: Bounded, most: IntArray) -> Mapping[str, Row]:
+        """Return the rows, rounded, that every set within a bound satisfies, by name.
+
+        ``most`` is the most victims of each class: (K,).
+        """
+        if self._among is None or not np.array_equal(self._among, most):
+            self._among, self._known = most, {}
         if bounded not in self._known:
-            self._known[bounded] = {name: row.rounded() for name, row in self.rows(bounded)}
+            rows = {name: row.rounded().among(most) for name, row in self.rows(bounded)}
+            self._known[bounded] = rows
         return self._known[bounded]
 
     def rows(self, bounded: Bounded) -> Iterator[tuple[str, Row]]:

@@ -33,7 +33,6 @@ from planner.proof.box import (
     Row,
     add_up,
     is_contradiction,
-    narrowed,
     rounded_sum,
 )
 from planner.proof.measures import Bounded, Measures
@@ -56,8 +55,8 @@ MOST_HELD: Final = 5 * 10**7
 SUM_HELD: Final = 8
 """Numbers that one more sum in a box takes as much room as."""
 
-Written = tuple[Mapping[str, tuple[Row, Row]], dict[str, Row]]
-"""The rows that a box knows, and the rows that say something there, by name."""
+Written = tuple[Mapping[tuple[int, ...], Mapping[str, Row]], Mapping[str, Row]]
+"""What a box knows, and its rows under another need."""
 
 
 class Rules(Protocol):
@@ -199,17 +198,18 @@ class Question:
 
     def _always(self, box: Box) -> Mapping[str, Row]:
         """Return the rows that do not depend on a box, as they are within a box around it."""
+        need = self._need(box)
         if not box.known:
             return self._anywhere(box)
-        key = id(box.known), self._need(box)
+        if need in box.known:
+            return box.known[need]
+        key = id(box.known), need
         if key not in self._written:
-            always = {**self._anywhere(box)}
-            for name, (row, within) in box.known.items():
-                # By identity: rows of measures depend on the node, and a row of another node does
-                # not count.
-                if always.get(name) is row:
-                    always[name] = within
-            rows = {name: row for name, row in always.items() if row.says_something}
+            # Rows of measures depend on the node: those that the box knows are of another.
+            lasting = {**self._fixed, **self.besides}.keys()
+            (known,) = box.known.values()
+            rows = {name: row for name, row in self._anywhere(box).items() if name not in lasting}
+            rows.update((name, row) for name, row in known.items() if name in lasting)
             if len(self._written) >= _REMEMBERED:
                 self._written.pop(next(iter(self._written)))
             self._written[key] = box.known, rows  # as long as it is kept, no other has its id
@@ -222,7 +222,7 @@ class Question:
             measures = self._measures(need)
             rows = {**self._fixed, **self.besides}
             for bounded in self.bounds:
-                rows.update(measures.rows_of(bounded))
+                rows.update(measures.rows_of(bounded, self.root.most))
             rows = {name: row for name, row in rows.items() if row.says_something}
             self._rows_by_need[need] = rows
         return self._rows_by_need[need]
@@ -232,12 +232,7 @@ class Question:
 
         Quantities that can only be 0 there are left out, and so are rows that say nothing there.
         """
-        now, known, ranges = self._anywhere(box), box.known, self.ranges(box)
-        wider = {
-            name: known[name][1] if name in known and known[name][0] is row else row
-            for name, row in now.items()
-        }
-        wider = {name: row for name, row in wider.items() if row.says_something}
+        wider, ranges = self._always(box), self.ranges(box)
         found = {name: row.within(box).rounded() for name, row in _telling(wider, box, ranges)}
         while True:
             nothing = {
@@ -250,9 +245,8 @@ class Question:
             if not nothing:
                 break
             found = {name: row.without(nothing) for name, row in found.items()}
-        return replace(
-            box, known={name: (row, found.get(name, _NO_ROW)) for name, row in now.items()}
-        )
+        rows = {name: row for name, row in found.items() if row.says_something}
+        return replace(box, known={self._need(box): rows})
 
     def ranges(self, box: Box) -> Mapping[str, tuple[int, int]]:
         """Return the bounds of every further quantity of the rows."""
@@ -395,7 +389,7 @@ class Question:
         """
         if isinstance(step, Narrowing):
             pairs = self._named(box, step.narrow)
-            return self._within(narrowed(pairs, box, self.ranges(box)))
+            return self._within(add_up(pairs, box, self.ranges(box)).narrowed(box))
         if not step.row.startswith(ROUNDED) or step.row in box.sums:
             raise ValueError(f"no row {step.row!r} can be added here")
         if (1 + len(box.sums)) * box.most.size > MOST_ROUNDED:
@@ -441,7 +435,7 @@ class Question:
             pairs = self._named(box, multipliers)
         except ValueError:
             return box
-        return narrowed(pairs, box, self.ranges(box))
+        return add_up(pairs, box, self.ranges(box)).narrowed(box)
 
     def closes(self, box: Box, step: ByRows | ByLaws) -> bool:
         """Say whether a leaf shows that a box has no set in question."""
@@ -469,9 +463,6 @@ class Question:
                 raise ValueError(f"there is no row {name!r} here")
             pairs.append((row, multiplier))
         return pairs
-
-
-_NO_ROW: Final = Row(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 0)
 
 
 def _telling(

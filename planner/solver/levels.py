@@ -42,7 +42,7 @@ from planner.proof.claims import (
 from planner.proof.question import Question, in_words
 from planner.solver.deadline import Deadline, OutOfTime, Trees
 from planner.solver.finder import Least, break_ties, find_any, minimise
-from planner.solver.proving.earlier import EarlierTree, renamed
+from planner.solver.proving.earlier import EarlierTree
 from planner.solver.proving.grow import Before, Effort, Grown, grow
 from planner.solver.search import Outcome, Search
 from planner.stage import begin
@@ -220,6 +220,7 @@ class Settling:
                     self.find(measure)
                     while not self.settle_level(measure, self.effort):
                         self.corrected += self.claimed[measure].outcome == "optimal"
+                self.before.settled(at_most(measure, self.levels[-1].value))
             tied = self.settle_ties()
             search.deadline = whole
             return self.proved(tied=tied)
@@ -426,7 +427,8 @@ class Settling:
                 question = ask(self.claims)
                 plain = min(BRIEF, effort, key=attrgetter("entries")) if self.denied else effort
                 grown = grow(question, deadline, plain, self.before)
-                self.remember(grown, measure)
+                if self.victims is not None:
+                    self.before.remember(grown.narrowed_by)
                 if grown.steps is not None:
                     return _as_tree(claim, grown), None
                 if grown.better is not None:
@@ -444,19 +446,6 @@ class Settling:
             return None, None  # rows cannot add the amounts up, or a term is not known in time
         better = grown.better and question.rules.classes.take(grown.better)
         return _as_tree(self.claims.replaying(claim), grown), better
-
-    def remember(self, grown: Grown, measure: Measure | None) -> None:
-        """Keep multipliers that narrowed a box, with the measure's row named as on later levels.
-
-        Where the tree was not finished, the level is still in question: its row keeps its name.
-        """
-        for multipliers in grown.narrowed_by if self.victims is not None else ():
-            named = multipliers
-            if grown.steps is not None and measure is not None and BETTER in named:
-                value = self.claims.value(measure, self.victims or ())
-                named = renamed(named, at_most(measure, value))
-            if named not in self.before.narrowed:
-                self.before.narrowed.append(named)
 
     def is_allowed(self, victims: Sequence[int]) -> bool:
         """Say whether victims keep to the bounds that no inequality states.

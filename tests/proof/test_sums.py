@@ -9,7 +9,7 @@ import planner
 from planner.plan import AnyPlan, Certificate, Level, Shown
 from planner.plan.kueue import Plan
 from planner.plan.proof import CountSplit
-from planner.proof.box import Box, Row, add_up, narrowed
+from planner.proof.box import Box, Row, add_up
 from planner.proof.question import in_words
 from planner.state.kueue import State
 from tests import kueue_state
@@ -201,7 +201,7 @@ def test_sums_beyond_64_bits_are_exact(seed: int) -> None:
 def test_a_class_of_which_a_row_counts_nothing_is_left_as_it_is() -> None:
     row = Row(np.arange(2), np.array([0, 2]), 7)
     box = Box(np.zeros(2, dtype=np.int64), np.array([5, 4]))
-    part = narrowed([(row, 1)], box, {})
+    part = add_up([(row, 1)], box, {}).narrowed(box)
     assert part.least.tolist() == [0, 4]
     assert part.most.tolist() == [5, 4]
 
@@ -209,4 +209,4 @@ def test_a_class_of_which_a_row_counts_nothing_is_left_as_it_is() -> None:
 def test_a_sum_that_misses_more_than_64_bits_leaves_no_set() -> None:
     row = Row(np.arange(2), np.array([1, 2]), 2**70)
     box = Box(np.zeros(2, dtype=np.int64), np.array([5, 4]))
-    assert narrowed([(row, 1)], box, {}).is_empty
+    assert add_up([(row, 1)], box, {}).narrowed(box).is_empty

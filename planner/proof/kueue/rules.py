@@ -145,15 +145,20 @@ class KueueRules(Frame):
         """Return the rows that legal sets with at most ``most`` of each class satisfy."""
         key = most.tobytes()
         if key not in self.written:
-            self.written[key] = {name: row.rounded() for name, row in self._always(most)}
+            rows = {name: row.rounded().among(most) for name, row in self._always(most)}
+            self.written[key] = rows
         return self.written[key]
 
     def _always(self, most: IntArray) -> Iterator[tuple[str, Row]]:
         yield from self._fit.items()
         if not any(self.setting.attempts):  # the only one does not borrow
             yield from nominal_rows(self)
+        after, enough = self.usage_after(most).amount, self.setting.enough
         for node in self.side_nodes:
-            if self.watched[node] and most[self.below[node]].any():
+            watched = self.watched[node]
+            # A node that stays over whoever goes refuses nobody.
+            stays = any(after[node][fr] > enough(node, fr) for fr in watched)
+            if watched and not stays and most[self.below[node]].any():
                 yield from excess_rows(self, node, most)
         yield from self.rooms.fixed_rows()
 

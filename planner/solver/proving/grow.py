@@ -19,13 +19,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.plan.proof import ByLaws, ByRows, CaseSplit, Narrowing, Split, Step
-from planner.proof.box import Box, add_up, narrowed
+from planner.proof.box import Box, add_up
 from planner.proof.claims import BETTER
 from planner.proof.question import MOST_HELD, Question, room_of
 from planner.solver.deadline import Deadline
 from planner.solver.proving.cover import Cover, one_against_measure
-from planner.solver.proving.earlier import Ahead, EarlierTree
-from planner.solver.proving.multipliers import plain, precise, readable
+from planner.solver.proving.earlier import Ahead, EarlierTree, renamed
+from planner.solver.proving.multipliers import NARROWING, plain, precise, readable
 from planner.solver.proving.program import Optimum, Program, Suggestion
 from planner.solver.proving.rounding import rounded
 from planner.solver.proving.rows import FRACTION, BoxRows, Entries, binding_rows
@@ -126,6 +126,15 @@ class Before:
     narrowed: list[Mapping[str, int]] = field(default_factory=list)
     tree: EarlierTree | None = None
     entries: Entries | None = None
+
+    def remember(self, narrowed_by: Iterable[Mapping[str, int]]) -> None:
+        """Keep multipliers that narrowed a box; ``better`` in them is the level in question."""
+        self.narrowed += [each for each in narrowed_by if each not in self.narrowed]
+
+    def settled(self, bound: str) -> None:
+        """Name the measure's row in multipliers as on later levels, as a level is settled."""
+        named = [renamed(each, bound) for each in self.narrowed]
+        self.narrowed = [each for i, each in enumerate(named) if each not in named[:i]]
 
     def written(self, question: Question, box: Box) -> Entries:
         """Return the rows of a question in its root box."""
@@ -542,7 +551,8 @@ def _exact(look: BoxRows, multipliers: Mapping[str, float]) -> dict[str, int]:
     """Return multipliers as the integers that are closest to the doubles."""
     if len(multipliers) <= 1:
         return dict.fromkeys(multipliers, 1)
-    return _named(multipliers, precise([*multipliers.values()], _largest(look, multipliers))[-1])
+    largest = _largest(look, multipliers)
+    return _named(multipliers, precise([*multipliers.values()], largest, NARROWING)[-1])
 
 
 def _largest(look: BoxRows, multipliers: Iterable[str]) -> list[int]:
@@ -556,9 +566,10 @@ def _named(multipliers: Iterable[str], whole: Sequence[int]) -> dict[str, int]:
 def _is_narrower(look: BoxRows, multipliers: Mapping[str, int], most: float) -> bool:
     """Say whether multipliers leave something of a box, with at most ``most`` members open."""
     pairs = [(look.row(name), m) for name, m in multipliers.items()]
-    if not pairs or add_up(pairs, look.box, look.ranges).spare < 0:
+    if not pairs:
         return False
-    return _width(narrowed(pairs, look.box, look.ranges)) <= most
+    added = add_up(pairs, look.box, look.ranges)
+    return added.spare >= 0 and _width(added.narrowed(look.box)) <= most
 
 
 def _width(box: Box) -> int:

@@ -22,18 +22,28 @@ def plain(multipliers: Sequence[float]) -> list[int]:
     return [int(part * common) for part in parts]
 
 
-def precise(multipliers: Sequence[float], largest: Sequence[int]) -> list[list[int]]:
+CLOSING: Final = 30
+"""Bits of the smallest multiplier of a sum of rows that closes a box."""
+
+NARROWING: Final = 20
+"""Bits of that of one that narrows a box: later questions try it in wider ones, where amounts are
+larger, and there, too, it is to stay within 64 bits."""
+
+
+def precise(
+    multipliers: Sequence[float], largest: Sequence[int], digits: int = CLOSING
+) -> list[list[int]]:
     """Return integers in the proportions of doubles, of which one is not 0, the closest last.
 
-    ``largest`` has the largest amount of each row.
+    ``largest`` has the largest amount of each row. The smallest becomes 2^``digits``, if sums of
+    rows stay within 64 bits so, in which they are added up ten times faster.
     """
     most = max(multipliers)
     relative = [m / most for m in multipliers]
-    # The smallest becomes 2^30: rounding then moves none by more than one part in 2^31. But sums of
-    # rows stay within 64 bits, in which they are added up ten times faster: a multiplier that this
-    # rounds to 0 is the noise of a linear program.
+    # Rounding moves none by more than half a part in 2^digits; a multiplier that 64 bits round to 0
+    # is the noise of a linear program.
     in_all = sum(m * amount for m, amount in zip(relative, largest, strict=True))
-    closest, small = 2**30 / min(m for m in relative if m > 0), 2**61 / in_all
+    closest, small = 2**digits / min(m for m in relative if m > 0), 2**61 / in_all
     scales = [min(closest, small)]
     if max(largest) >= _LONG:  # amounts leave the multipliers few digits there
         scales.append(min(closest, small * max(largest)))
