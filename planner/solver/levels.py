@@ -60,9 +60,9 @@ SOON: Final = Effort(steps=200, entries=3000)
 """The effort before the solver is asked: small programs, and of a wide box only its narrowing, by
 which the solver's model is narrowed. Larger trees of an answer that is not the best are in vain."""
 
-SOONER: Final = 3
-"""The classes for each of which there may be one more entry then: to ask the solver about many
-classes takes longer than such a tree."""
+CLASSES_PER_ENTRY: Final = 3
+"""Of so many classes one entry more is worth it then: the more classes there are, the longer it
+takes to ask the solver."""
 
 GLANCE: Final = Effort(steps=8, entries=30_000)
 """The effort of a tree that only bounds a level."""
@@ -240,7 +240,7 @@ class Settling:
         if self.claims.asking is not None:
             return BRIEF
         classes = len(self.search.classes)
-        return replace(SOON, entries=max(SOON.entries, classes // SOONER))
+        return replace(SOON, entries=max(SOON.entries, classes // CLASSES_PER_ENTRY))
 
     def first(self, effort: Effort | None) -> bool:
         """Look for any answer by a tree; say whether one is found, or proved not to be there."""

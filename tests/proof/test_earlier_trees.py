@@ -137,3 +137,12 @@ def plain(question: Question, box: Box) -> dict[str, object]:
     rows = question.rows(box).items()
     stated = {n: (r.classes.tolist(), r.amounts.tolist(), r.least, dict(r.extra)) for n, r in rows}
     return {**stated, "ends": (box.least.tolist(), box.most.tolist())}
+
+
+def test_multipliers_of_a_settled_level_name_its_row_as_later_levels_do() -> None:
+    """Those of an unfinished tree, too: on the next level ``better`` is another measure's row."""
+    before = Before()
+    before.remember([{"cap": 2, BETTER: 3}, {"cap": 1}])
+    before.remember([{"cap": 2, BETTER: 3}, {"cap": 2, "workloads <= 4": 3}])
+    before.settled("workloads <= 4")
+    assert before.narrowed == [{"cap": 2, "workloads <= 4": 3}, {"cap": 1}]

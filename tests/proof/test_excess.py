@@ -6,9 +6,11 @@ from fractions import Fraction
 from itertools import product
 from math import inf
 
+import numpy as np
 import pytest
 
 from planner.objective.profiles import PROFILES
+from planner.plan.proof import Narrowing
 from planner.proof.box import Row
 from planner.proof.kueue import KueueRules
 from planner.proof.question import Question
@@ -194,3 +196,26 @@ def holds(rows: Iterable[Row], counts: Sequence[int], values: Mapping[str, int])
         >= row.least
         for row in rows
     )
+
+
+def test_rows_about_a_queue_that_loses_nobody_in_a_narrowed_box_are_left_out() -> None:
+    state = state_of(
+        queue("a", {"cpu": 24, "memory": 14}, "c", reclaim="Any"),
+        queue("b", {"cpu": 10, "memory": 6}, "c"),
+        queue("d", {"cpu": 10, "memory": 6}, "c"),
+        *(
+            running(f"{name}{n}", name, {"cpu": cpu, "memory": memory})
+            for name in "bd"
+            for n, (cpu, memory) in enumerate(PAIRS)
+        ),
+        pending("a", {"cpu": 18, "memory": 10}),
+    )
+    planning = start(state, Given(PENDING))
+    assert isinstance(planning, Planning)
+    question = planning.claims(planning.set_objective(PROFILES["no-regret"]), ()).infeasible()
+    of_d = [k for k, key in enumerate(_keys(question)) if key.startswith("ns/d")]
+    box = question.root.without(np.array(of_d))
+    (narrow,) = question.parts(box, Narrowing(narrow={"cpu in flavor default at cohort/c": 1}))
+    told = {name.rpartition("/")[2] for name in question.rows(narrow) if "one over at" in name}
+    assert told == {"b"}
+    assert not narrow.is_single

@@ -1,9 +1,10 @@
 """What a program says of parts of its box, going on from its last optimum."""
 
 import numpy as np
+from msgspec.structs import replace
 from scipy.optimize import linprog
 
-from planner.plan.proof import CountSplit
+from planner.plan.proof import CountSplit, Narrowing
 from planner.proof.box import Box
 from planner.proof.claims import BETTER
 from planner.solver.proving.program import GUIDE, Program
@@ -64,3 +65,22 @@ def test_a_part_misses_as_much_as_another_solver_says() -> None:
         assert again is None or found is None or abs(again.least - found.least) < NEAR
     assert raised > len(SEEDS) // 3
     assert sums
+
+
+def test_what_a_narrowed_box_knows_tells_as_much_as_all_rows() -> None:
+    """Rows about queues that lose nobody there are left out: no sum of rows needs them."""
+    for question, _ in (one for seed in SEEDS for one in asked(seed)):
+        root, rows = question.root, question.rows(question.root)
+        boxes = [root, *(root.without(row.classes) for row in rows.values())]
+        steps = [Narrowing(narrow={name: 1}) for name in rows]
+        for part in (question.parts(box, step)[0] for box in boxes for step in steps):
+            if part.is_empty or part.is_single:
+                continue
+            known, anew = (BoxRows(question, box) for box in (part, replace(part, known={})))
+            if known.closing_row() is not None:  # no program has rows that nobody can help
+                continue
+            missed = [Program(look).solve("") for look in (known, anew)]
+            assert missed[0] is not None
+            assert missed[1] is not None
+            # More where whole numbers round a row up.
+            assert missed[0].missed > missed[1].missed - NEAR

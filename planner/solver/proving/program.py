@@ -97,7 +97,7 @@ class Program:
         unit = np.zeros(rows)
         np.maximum.at(unit, row, np.abs(values))
         numbers = np.flatnonzero(unit > 0.0)
-        self.lasting: FloatArray = look.least[numbers]
+        self.needed: FloatArray = look.least[numbers]
         self.rows = [look.names[i] for i in numbers.tolist()]
         self.units: FloatArray = unit[numbers]
         self.least: FloatArray = least[numbers] / self.units
@@ -191,7 +191,7 @@ class Program:
         ours = [n for n, mine in enumerate(of_guide) if mine]
         self.guide, self.guides = guide, np.array(ours, dtype=np.int64)
         # What the measure may be at most, in the unit of each of its rows.
-        self.most = -self.lasting[self.guides] / self.units[self.guides]
+        self.most = -self.needed[self.guides] / self.units[self.guides]
         for row, most in zip(ours, self.most.tolist(), strict=True):
             engine.constraint(row).SetCoefficient(spared, -most)
         self.weight = GUIDE * float(self.most.max(initial=0.0))
