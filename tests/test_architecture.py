@@ -52,8 +52,8 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
         " wing",
         "solver": "case stage errors term garbage quantity laws state quota reference problem"
         " objective models plan verifier proof scheduler rules wing",
-        "commands/check": "case verb coverage stage errors term laws quantity state quota reference"
-        " problem objective plan verifier proof scheduler rules wing",
+        "commands/check": "case verb coverage stage errors garbage term laws quantity state quota"
+        " reference problem objective plan verifier proof scheduler rules wing",
         "commands/whatif": "errors quantity state reader quota plan scheduler",
         "commands/boost": "stage errors quantity state quota reference plan solver",
         "commands/replay": "coverage errors scheduler state reader quota reference plan",

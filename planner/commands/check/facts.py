@@ -181,7 +181,7 @@ class Facts:
     @cached_property
     def position(self) -> Mapping[str, int]:
         """The position of each in the table of terms, by its key."""
-        return {key: position for position, key in enumerate(self.keys)}
+        return dict(zip(self.keys, range(len(self.keys)), strict=True))
 
     def positions(self, keys: Iterable[str]) -> list[int]:
         """Return the positions of the known keys, in the scheduler's order."""

@@ -24,6 +24,7 @@ from planner.commands.check.plan import (
     conclude,
 )
 from planner.errors import UnsupportedError
+from planner.garbage import without_garbage_collection
 from planner.laws.kueue import KQ_FITS
 from planner.objective.applied import apply_profile, own_priorities, spelled_out
 from planner.objective.kueue import known_groups, term_table
@@ -73,6 +74,7 @@ _OPTIONS: Final = {"release": "--kueue-release", "requests": "--requests"}
 _OF_CLUSTER: Final = re.compile(r"--(context|kubeconfig|as|request-timeout)=")
 
 
+@without_garbage_collection()
 def check_kueue(
     state: State, plan: Plan, profile: Profile, costs: Mapping[str, int] | None, named: Named
 ) -> Check:
@@ -437,7 +439,7 @@ class _Checking:
     @cached_property
     def facts(self) -> Facts:
         outside = any(not verdict.holds for verdict in self._own_verdicts)
-        listed = tuple(one.key for one in self.setting.candidates)
+        listed = self.setting.candidates.keys
         keys, order = self.case.problem.workloads.keys, self.case.problem.order.tolist()
         return Facts(self.table, keys, order, listed, self._own, outside)
 
