@@ -25,7 +25,7 @@ from tests.cluster import PENDING, cohort, pending, queue, running, state_of
 
 KINDS: tuple[str, ...] = ("memory", "ephemeral-storage")
 
-CIRCLES = (51, 63, 78)
+CIRCLES = (2, 35, 53)
 """Seeds of states in which GLOP goes round in circles."""
 
 EFFORT = Effort(steps=200, entries=10**9)
@@ -67,7 +67,7 @@ def programs(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     def solved(engine: pywraplp.Solver) -> int:
         status: int = solve(engine)
-        found["ended" if status == of.OPTIMAL else "stopped"] += 1
+        found["stopped" if status == of.NOT_SOLVED else "ended"] += 1
         return status
 
     monkeypatch.setattr(of, "SetSolverSpecificParametersAsString", bounded)
