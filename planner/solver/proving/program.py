@@ -168,11 +168,7 @@ class Program:
             of, by = [*columns[mine], least.size + row], [*values[mine], 1.0]
             model.constraint.add(lower_bound=bound, upper_bound=inf, var_index=of, coefficient=by)
         engine: pywraplp.Solver = pywraplp.Solver.CreateSolver("GLOP")
-        iterations = ITERATIONS * (least.size + 2 * height)
-        engine.SetSolverSpecificParametersAsString(
-            # Without preprocessing its points are nearer to the measure, and small programs faster.
-            f"max_number_of_iterations: {iterations} use_preprocessing: false"
-        )
+        self.iterations = ITERATIONS * (least.size + 2 * height)
         engine.LoadModelFromProto(model)
         self.variables = engine.variables()
         return engine
@@ -276,10 +272,18 @@ class Program:
 
         engine = self.engine
         engine.SetTimeLimit(0 if seconds is None else max(1, int(1000 * seconds)))
-        if self.look.size <= LONG:
-            status = engine.Solve()
-        else:
-            status = waited_for(engine.Solve, engine.InterruptSolve, seconds)
+        # Without preprocessing its points are nearer to the measure, and small programs faster; but
+        # it may get lost among amounts that are far apart.
+        for preprocessing in ("false", "true"):
+            engine.SetSolverSpecificParametersAsString(
+                f"max_number_of_iterations: {self.iterations} use_preprocessing: {preprocessing}"
+            )
+            if self.look.size <= LONG:
+                status = engine.Solve()
+            else:
+                status = waited_for(engine.Solve, engine.InterruptSolve, seconds)
+            if status != engine.ABNORMAL:
+                break
         width = self.merged + self.scale.size
         if status == engine.INFEASIBLE:
             return Optimum(np.zeros(width), {}, inf, inf)
