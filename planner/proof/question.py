@@ -475,7 +475,7 @@ def _telling(
     """
     going, idle, telling = box.most > 0, dict[str, Row](), dict[str, Row]()
     for name, row in rows.items():
-        least = sum(c * ranges[q][0] for q, c in row.extra.items()) if row.extra else 0
+        least = sum(c * ranges[q][0] for q, c in row.extra.items())
         of = telling if least < row.least or np.count_nonzero(going[row.classes]) else idle
         of[name] = row
     more = telling

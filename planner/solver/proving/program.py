@@ -159,16 +159,14 @@ class Program:
         for _ in self.rows:
             model.variable.add(lower_bound=0.0, upper_bound=inf, objective_coefficient=1.0)
         # The last column is the part by which the measure could be less than it may be at most.
-        height = len(self.rows)
         model.variable.add(lower_bound=0.0, upper_bound=1.0)
-        ends = np.searchsorted(self.row_of, np.arange(height + 1)).tolist()
+        ends = np.searchsorted(self.row_of, np.arange(len(self.rows) + 1)).tolist()
         columns, values = self.columns.tolist(), self.values.tolist()
         for row, bound in enumerate(self.least.tolist()):
             mine = slice(ends[row], ends[row + 1])
             of, by = [*columns[mine], least.size + row], [*values[mine], 1.0]
             model.constraint.add(lower_bound=bound, upper_bound=inf, var_index=of, coefficient=by)
         engine: pywraplp.Solver = pywraplp.Solver.CreateSolver("GLOP")
-        self.iterations = ITERATIONS * (least.size + 2 * height)
         engine.LoadModelFromProto(model)
         self.variables = engine.variables()
         return engine
@@ -270,13 +268,14 @@ class Program:
         """
         from ortools.linear_solver import linear_solver_pb2  # noqa: PLC0415 - as above
 
-        engine = self.engine
+        engine, width = self.engine, self.merged + self.scale.size
+        iterations = ITERATIONS * (width + 2 * len(self.rows))
         engine.SetTimeLimit(0 if seconds is None else max(1, int(1000 * seconds)))
         # Without preprocessing its points are nearer to the measure, and small programs faster; but
         # it may get lost among amounts that are far apart.
         for preprocessing in ("false", "true"):
             engine.SetSolverSpecificParametersAsString(
-                f"max_number_of_iterations: {self.iterations} use_preprocessing: {preprocessing}"
+                f"max_number_of_iterations: {iterations} use_preprocessing: {preprocessing}"
             )
             if self.look.size <= LONG:
                 status = engine.Solve()
@@ -284,7 +283,6 @@ class Program:
                 status = waited_for(engine.Solve, engine.InterruptSolve, seconds)
             if status != engine.ABNORMAL:
                 break
-        width = self.merged + self.scale.size
         if status == engine.INFEASIBLE:
             return Optimum(np.zeros(width), {}, inf, inf)
         # Where the solver was stopped on its way is a matter of chance.
