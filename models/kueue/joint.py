@@ -33,6 +33,7 @@ from planner.models.shared.builder import (
     variable,
 )
 from planner.models.shared.classes import new_takes
+from planner.models.shared.measure import Replaying
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quantity import UNLIMITED
@@ -125,7 +126,7 @@ class Cut(Struct, frozen=True):
 
 
 @dataclass
-class JointFormulation:
+class JointFormulation(Replaying):
     """The model of a joint plan while it is being built.
 
     ``take[k]`` is the number of victims of class k in all steps together, ``taken[step, k]`` in one
@@ -446,7 +447,8 @@ def _heed(joint: JointFormulation, cut: Cut) -> None:
             different += [
                 (_sum([joint.taken.get((step, k))]), len(cut.taken & members[k])) for k in inside
             ]
-        conditions = (one for pair in different for one in joint.builder.unequal(*pair))
+        outside = joint.builder.outside
+        conditions = (one for sum_, value in different for one in outside(sum_, value, value))
         others = joint.builder.witnesses(conditions)
         for literal in met:
             joint.builder.any_of([negation(literal), *others])

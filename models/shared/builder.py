@@ -261,13 +261,13 @@ class Builder:
         Builder.add(self, variable(result) <= 0, (negation(positive),))
         return Linear({result: unit})
 
-    def unequal(self, linear: Linear, value: int) -> list[tuple[Linear, int]]:
-        """Return conditions ``linear >= bound``: one holds if an expression differs from a value.
+    def outside(self, linear: Linear, least: int, most: int) -> list[tuple[Linear, int]]:
+        """Return conditions ``linear >= bound``: one holds if an expression is outside a range.
 
         A condition that the bounds exclude is left out: its literal would always be false.
         """
         low, high = self.bounds(linear)
-        return [(linear, value + 1)] * (high > value) + [(-linear, 1 - value)] * (low < value)
+        return [(linear, most + 1)] * (high > most) + [(-linear, 1 - least)] * (low < least)
 
     def witnesses(self, conditions: Iterable[tuple[Linear, int]]) -> list[int]:
         """Return a literal per different condition ``linear >= bound``: if true, it holds.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar
 
 import numpy as np
@@ -25,8 +26,37 @@ from planner.term import MORE, RATED
 GroupT = TypeVar("GroupT")
 
 
+@dataclass
+class Learned:
+    """What a model states of a term that is replayed.
+
+    ``counted`` are literals by victim, true where it counts; ``cuts`` is how many cuts are stated;
+    ``asked`` are the victims of which it was asked when they are spared, and ``held`` the variables
+    of what all victims hold for that, by name, each with its unit.
+    """
+
+    counted: dict[int, int] = field(default_factory=dict)
+    cuts: int = 0
+    asked: set[int] = field(default_factory=set)
+    held: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class Replaying:
+    """What a formulation keeps of terms that are replayed: what is ``learned`` of each so far.
+
+    Where it is ``guessing``, they are stated by guesses in the place of cuts.
+    """
+
+    guessing: bool = False
+    learned: dict[str, Learned] = field(default_factory=dict)
+
+
 class Measured(Protocol):
     """A formulation of any scheduler: its classes, and how many victims each class has."""
+
+    guessing: bool
+    learned: dict[str, Learned]
 
     @property
     def builder(self) -> Builder:
@@ -52,7 +82,8 @@ class Measured(Protocol):
 def express(formulation: Measured, table: TermTable, measure: Measure) -> Linear:
     """Return a sum of terms as an expression, exact where it is minimised or bounded above.
 
-    Terms that are not sums over victims get auxiliary variables, bounded from below only.
+    Terms that are not sums over victims get auxiliary variables, bounded from below only. A term
+    that is replayed is expressed as far as it is known: again, once more of it is.
     """
     return sum((_term(formulation, table, term) for term in measure), start=ZERO)
 
@@ -61,7 +92,7 @@ def _term(formulation: Measured, table: TermTable, term: str) -> Linear:
     if term in table.separable:
         return _times(formulation, table.separable[term][formulation.classes.first])
     if term in table.replayed:
-        return _as_far_as_known(formulation, table.replayed[term])
+        return _as_far_as_known(formulation, term, table.replayed[term])
     return _NOT_SEPARABLE[term](formulation, table)
 
 
@@ -214,62 +245,64 @@ MOST_SPARED: Final = 1000
 """Classes up to which it is asked of each when it is spared, once any victim was counted."""
 
 
-def _as_far_as_known(formulation: Measured, replay: Replayed) -> Linear:
+def _as_far_as_known(formulation: Measured, term: str, replay: Replayed) -> Linear:
     """How many victims are known to count, by what is known of all sets and by all cuts so far."""
-    builder, cuts = formulation.builder, replay.cuts
+    builder, cuts = formulation.builder, replay.guesses if formulation.guessing else replay.cuts
     take = {k[0]: v for k, v in zip(formulation.classes.members, formulation.take, strict=True)}
-    learned = dict.fromkeys(cut.victim for cut in cuts if cut.victim in take)
-    asked = learned if not learned or len(take) > MOST_SPARED else take
-    counted = _unless_spared(formulation, replay, {victim: take[victim] for victim in asked})
-    for cut in cuts:
+    known = formulation.learned.setdefault(term, Learned())
+    by_cuts = dict.fromkeys(cut.victim for cut in cuts if cut.victim in take)
+    asked = by_cuts if not by_cuts or len(take) > MOST_SPARED else take
+    _count_unless_spared(formulation, replay, known, {v: take[v] for v in asked})
+    for cut in cuts[known.cuts :]:
         if not take.keys() >= {cut.victim, *cut.going}:
             continue
         differs = []
-        for amounts, total in cut.sums:
+        for amounts, least, most in cut.sums:
             sum_ = Linear({take[j]: amount for j, amount in amounts.items() if j in take})
             low, high = builder.bounds(sum_)
-            differs += builder.unequal(sum_, total)
-            if not low <= total <= high:
+            differs += builder.outside(sum_, least, most)
+            if high < least or most < low:
                 break
         else:
-            if cut.victim not in counted:
-                counted[cut.victim] = builder.new_bool()
+            if cut.victim not in known.counted:
+                known.counted[cut.victim] = builder.new_bool()
             gone = (take[j] for j in (cut.victim, *sorted(cut.going)))
             builder.any_of(
                 [
-                    counted[cut.victim],
+                    known.counted[cut.victim],
                     *map(negation, gone),
                     *(take[j] for j in sorted(cut.staying) if j in take),
                     *builder.witnesses(differs),
                 ]
             )
-    return Linear(dict.fromkeys(counted.values(), 1))
+    known.cuts = len(cuts)
+    return Linear(dict.fromkeys(known.counted.values(), 1))
 
 
-def _unless_spared(
-    formulation: Measured, replay: Replayed, asked: Mapping[int, int]
-) -> dict[int, int]:
-    """Return literals by victim, true where one goes that counts whoever goes beside it.
+def _count_unless_spared(
+    formulation: Measured, replay: Replayed, known: Learned, asked: Mapping[int, int]
+) -> None:
+    """Count victims that count whoever goes beside them, unless all victims hold enough together.
 
-    ``asked`` are the variables of victims. It counts unless all victims hold enough together.
+    ``asked`` are the variables of victims.
     """
     builder, first = formulation.builder, formulation.classes.first
-    held, units, counted = dict[str, int](), dict[str, int](), dict[int, int]()
-    for victim, gone in asked.items():
+    for victim in (one for one in asked if one not in known.asked):
         spared = replay.spared(victim)
-        if spared:
-            counted[victim] = builder.new_bool()
+        if spared and victim not in known.counted:
+            known.counted[victim] = builder.new_bool()
         for name, least in spared.items():
-            if name not in held:
+            if name not in known.held:
                 each = replay.holding[name][first]
-                units[name] = max(1, int(np.gcd.reduce(each)))
-                total = _times(formulation, each // units[name])
-                held[name] = builder.new(0, builder.bounds(total)[1])
-                builder.add(total - variable(held[name]) >= 0)
-            needed = [(variable(held[name]), -(-least // units[name]))]
-            enough = builder.witnesses(needed)
-            builder.any_of([counted[victim], negation(gone), *enough])
-    return counted
+                unit = max(1, int(np.gcd.reduce(each)))
+                total = _times(formulation, each // unit)
+                held = builder.new(0, builder.bounds(total)[1])
+                builder.add(total - variable(held) >= 0)
+                known.held[name] = held, unit
+            held, unit = known.held[name]
+            enough = builder.witnesses([(variable(held), -(-least // unit))])
+            builder.any_of([known.counted[victim], negation(asked[victim]), *enough])
+    known.asked.update(asked)
 
 
 _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {

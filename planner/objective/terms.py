@@ -24,18 +24,27 @@ from planner.problem.array import BoolArray, IntArray
 from planner.term import ACCELERATOR, MORE, RATED, find_term, in_order, priority_of, victims_of
 
 
+class Sum(NamedTuple):
+    """Amounts of victims by workload, and the bounds of what they add up to."""
+
+    amounts: Mapping[int, int]
+    least: int
+    most: int
+
+
 class Cut(NamedTuple):
     """A proven fact: a replayed term counts one victim in every victim set of a kind.
 
     Workloads are named by their positions. The sets are those with ``victim`` and all of ``going``
-    and none of ``staying``, in which for each pair of ``sums``, amounts by workload and a total,
-    the amounts of the victims add up to the total. ``victim`` itself is in none of the three.
+    and none of ``staying``, in which for each of ``sums`` the amounts of the victims, given by
+    workload, add up to no less than ``least`` and no more than ``most``. ``victim`` itself is in
+    none of the three.
     """
 
     victim: int
     going: frozenset[int]
     staying: frozenset[int]
-    sums: tuple[tuple[Mapping[int, int], int], ...]
+    sums: tuple[Sum, ...]
 
 
 class Replayed(Protocol):
@@ -48,6 +57,11 @@ class Replayed(Protocol):
     @property
     def cuts(self) -> Sequence[Cut]:
         """The cuts learned so far, in the order in which they were learned."""
+        ...
+
+    @property
+    def guesses(self) -> Sequence[Cut]:
+        """For each cut, in their order, one of more sets: of its own it is true, of most likely."""
         ...
 
     def count(self, victims: Sequence[int]) -> int:
@@ -190,8 +204,12 @@ class TermTable(Struct, frozen=True):
 
     def known_beforehand(self) -> TermTable:
         """Return the terms that take no replay; with the rated sum only if none of it does."""
-        rates = {} if self.rates.keys() & self.replayed.keys() else self.rates
-        return replace(self, replayed={}, rates=rates)
+        return replace(self, replayed={}, rates={} if self.replays((RATED,)) else self.rates)
+
+    def replays(self, measure: Collection[str]) -> bool:
+        """Say whether what a measure counts takes a replay."""
+        counted = {*measure, *(self.rates if RATED in measure else ())}
+        return not counted.isdisjoint(self.replayed)
 
     def counting(self, priorities: Iterable[int]) -> TermTable:
         """Return these terms and, for each priority given, the term that counts its victims."""

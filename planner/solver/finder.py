@@ -65,12 +65,17 @@ def find_equal(search: Search, rows: Sequence[RowOverClasses] = ()) -> Outcome:
     return "optimal"
 
 
-def minimise(search: Search, measure: Measure, effort: float = inf) -> Least:
-    """Find the least value of a measure from the incumbent on, and bound it from now on."""
+def minimise(
+    search: Search, measure: Measure, effort: float = inf, *, guessing: bool = False
+) -> Least:
+    """Find the least value of a measure from the incumbent on, and bound it from now on.
+
+    Where it is ``guessing`` what a replay would say, there may be a lower one.
+    """
     if search.known_value(measure) == 0:
         search.limit(measure, 0)
         return Least("optimal")
-    result = search.run(measure, effort=effort)
+    result = search.run(measure, effort=effort, guessing=guessing)
     value = search.known_value(measure)
     if value is None:
         return Least("infeasible" if result.outcome == "infeasible" else "unknown")

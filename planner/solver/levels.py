@@ -92,6 +92,9 @@ GRAIN: Final = 1000
 BEYOND: Final = 0, 1, 3, 7
 """How many such parts beyond the edge the solver looks, one after the other."""
 
+GUESSING: Final = 1 / 4
+"""The share of the time left in which the solver may guess what replays would say."""
+
 BOUNDING: Final = 1 / 4
 """The share of the time left that is kept for short trees, which bound levels without a proof."""
 
@@ -216,7 +219,8 @@ class Settling:
             if self.victims is None:
                 return Proved("infeasible", None, (), self.trees, searched=self.searched)
             for measure in with_names(self.measures):
-                if not self.is_proved_soon(measure):
+                soon = self.is_proved_soon(measure)
+                if not soon and not (self.guess(measure) and self.is_proved_soon(measure)):
                     self.find(measure)
                     while not self.settle_level(measure, self.effort):
                         self.corrected += self.claimed[measure].outcome == "optimal"
@@ -283,6 +287,21 @@ class Settling:
         self.levels.append(Stated(measure, value, proved=tree is not None))
         return True
 
+    def guess(self, measure: Measure) -> bool:
+        """Look for a better answer by guessing what replays would say; say whether one is found.
+
+        What is found is replayed, and right: only what is not found may be there all the same.
+        """
+        if not self.search.rules.table.replayed:
+            return False
+        self.searched, value = True, self.claims.value(measure, self.victims or ())
+        begin(f"level {len(self.levels) + 1} of {len(with_names(self.measures))}, by guesses")
+        search = self.narrowed(self.better_than(measure, value), measure)
+        search.deadline = self.search.deadline.part(GUESSING)
+        minimise(search, measure, FINDING, guessing=True)
+        self.took(search)
+        return self.claims.value(measure, self.victims or ()) < value
+
     def find(self, measure: Measure) -> None:
         """Let the solver look for a better answer on a level; one takes the answer's place."""
         self.searched, whole = True, self.search.deadline
@@ -298,10 +317,8 @@ class Settling:
                 return
             if search.incumbent is not None:
                 break
-        ask: Ask = partial(Claims.equal, levels=self.levels)
-        if not self.claims.is_unknown(measure):
-            ask = self.less_than(measure, self.claims.value(measure, self.victims or ()))
-        search = self.narrowed(ask, measure)
+        value = self.claims.value(measure, self.victims or ())
+        search = self.narrowed(self.better_than(measure, value), measure)
         search.deadline = whole.half()
         self.claimed[measure] = minimise(search, measure, FINDING)
         self.took(search)
@@ -309,6 +326,12 @@ class Settling:
     def less_than(self, measure: Measure, value: int) -> Ask:
         """Return what asks for less than a value, with the levels so far."""
         return partial(Claims.level, earlier=self.levels, measure=measure, value=value)
+
+    def better_than(self, measure: Measure, value: int) -> Ask:
+        """Return what asks for less than a value; of a term that is replayed for all no worse."""
+        if self.claims.is_unknown(measure):
+            return partial(Claims.equal, levels=self.levels)
+        return self.less_than(measure, value)
 
     def near_least(self, measure: Measure) -> Iterator[int]:
         """Yield values of a measure so near the least that few victims are left open, then higher.

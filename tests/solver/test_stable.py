@@ -10,6 +10,7 @@ from planner.case.kueue import Case
 from planner.errors import UnsupportedError
 from planner.models.kueue.laws import eligible, reasons
 from planner.objective.profiles import PROFILES, Measure, Profile
+from planner.objective.terms import Cut
 from planner.objective.wishes import Wishes
 from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
 from planner.solver.kueue.aftermath import CascadeReplay
@@ -58,6 +59,17 @@ class Asked:
     def positions(self, victims: Victims) -> list[int]:
         """Return where victims stand in the problem."""
         return [self.measured.position[key] for key in victims]
+
+    def of_kind(self, cut: Cut) -> list[Victims]:
+        """Return the legal sets that a cut is about."""
+        found = []
+        for victims in self.truth.legal:
+            chosen = {*self.positions(victims)}
+            sums = ((sum(of.get(at, 0) for at in chosen), *ends) for of, *ends in cut.sums)
+            going, staying = {cut.victim, *cut.going} <= chosen, chosen & cut.staying
+            if going and not staying and all(least <= sum_ <= most for sum_, least, most in sums):
+                found.append(victims)
+        return found
 
 
 answered = lru_cache(maxsize=256)(Asked)
@@ -127,23 +139,16 @@ def test_lessons_are_true_of_every_legal_set() -> None:
             for victims in line.truth.legal:
                 count = line.cascade_replay.count(line.positions(victims))
                 assert count == len(line.unstable[victims]), line.truth.id
-            for cut in line.cascade_replay.cuts:
-                alike = 0
-                for victims in line.truth.legal:
-                    chosen = set(line.positions(victims))
-                    if (
-                        chosen >= {cut.victim, *cut.going}
-                        and not chosen & cut.staying
-                        and all(
-                            sum(of.get(position, 0) for position in chosen) == total
-                            for of, total in cut.sums
-                        )
-                    ):
-                        alike += 1
-                        assert cut.victim in line.unstable[victims], line.truth.id
+            cuts, guesses = line.cascade_replay.cuts, line.cascade_replay.guesses
+            for cut, guess in zip(cuts, guesses, strict=True):
+                alike = line.of_kind(cut)
                 assert alike
+                assert all(cut.victim in line.unstable[victims] for victims in alike), line.truth.id
+                assert guess.victim == cut.victim
+                # Of the sets that a cut is about its guess is true, and of more.
+                assert {*alike} <= {*line.of_kind(guess)}, line.truth.id
                 taught += 1
-                elsewhere += alike > 1
+                elsewhere += len(alike) > 1
     assert taught
     assert elsewhere
 

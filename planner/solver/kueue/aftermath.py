@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from planner.case.kueue import Case
-from planner.objective.terms import Cut
+from planner.objective.terms import Cut, Sum
 from planner.plan.kueue import Cascade
 from planner.quota.classes import IntArray
 from planner.quota.kueue.holders import Admitted
@@ -43,13 +43,15 @@ class _Victim(NamedTuple):
     ``own_candidates`` are positions of the preemptor's candidates that are candidates for this
     one, too. ``others`` says whether this one has further candidates that do not go anyway.
     ``taken`` has a mapping for each ClusterQueue and flavor-resource: what each of the
-    preemptor's other candidates gives back, by position.
+    preemptor's other candidates gives back, by position; ``asked_for`` has one for each
+    flavor-resource that this one may ask for: what each candidate gives back of it anywhere.
     """
 
     waiting: Preemptor
     own_candidates: frozenset[int]
     others: bool
     taken: tuple[Mapping[int, int], ...]
+    asked_for: tuple[Mapping[int, int], ...]
 
 
 @dataclass
@@ -72,6 +74,7 @@ class CascadeReplay:
     reasons: Sequence[str] | Mapping[int, str]
     is_late: Callable[[], bool] = never
     cuts: list[Cut] = field(default_factory=list, init=False)
+    guesses: list[Cut] = field(default_factory=list, init=False)
     _victims: dict[int, _Victim] = field(default_factory=dict, init=False)
     _flavors: dict[int, frozenset[int]] = field(default_factory=dict, init=False)
     _answers: dict[tuple[int, frozenset[int], tuple[int, ...]], Cascade | None] = field(
@@ -129,11 +132,21 @@ class CascadeReplay:
         # back together: sets that free the same have the same answer.
         key = position, going, totals
         if key not in self._answers:
-            self._answers[key] = cascade(after, self.case.preemptor, victim.waiting)
-            if self._answers[key] is not None:
-                sums = tuple(zip(victim.taken, totals, strict=True))
+            found = cascade(after, self.case.preemptor, victim.waiting)
+            self._answers[key] = found
+            if found is not None:
+                sums = tuple(map(Sum, victim.taken, totals, totals))
                 self.cuts.append(Cut(position, going, victim.own_candidates - going, sums))
+                self.guesses.append(self._guess(position, chosen, found))
         return self._answers[key]
+
+    def _guess(self, position: int, chosen: frozenset[int], found: Cascade) -> Cut:
+        """Return the guess that a victim would preempt its targets unless more is freed for it."""
+        victim = self._victims[position]
+        targets = (j for j in victim.own_candidates if self.workloads[j].key in found.targets)
+        totals = (sum(of[j] for j in of.keys() & chosen) for of in victim.asked_for)
+        sums = (Sum(of, 0, total) for of, total in zip(victim.asked_for, totals, strict=True))
+        return Cut(position, frozenset(), frozenset(targets), tuple(sums))
 
     def _victim(self, position: int) -> _Victim:
         if position not in self._victims:
@@ -146,6 +159,7 @@ class CascadeReplay:
                 own_candidates,
                 any(is_candidate(one) for one in self._latest_of_others),
                 self._taken(waiting, others - own_candidates),
+                self._asked_for(waiting, others),
             )
         return self._victims[position]
 
@@ -186,6 +200,18 @@ class CascadeReplay:
         # Of several mappings with the same amounts for all positions one is enough.
         different = {frozenset(of.items()): of for of in taken.values()}
         return tuple(different.values())
+
+    def _asked_for(
+        self, waiting: Preemptor, others: Iterable[int]
+    ) -> tuple[Mapping[int, int], ...]:
+        """Return what each of ``others`` gives back, per fr that the workload can ask for."""
+        tree = self.case.snapshot.tree
+        below = tree.below(tree.root(waiting.queue))
+        usage = {j: one.usage for j in others if (one := self.workloads[j]).queue in below}
+        resources = {r for pods in waiting.pod_sets for r, amount in pods.totals.items() if amount}
+        reachable = sorted(self._reachable(waiting.queue))
+        frs = [fr for fr in reachable if tree.frs[fr].resource in resources]
+        return tuple({j: of[fr] for j, of in usage.items() if of.get(fr)} for fr in frs)
 
     def _reachable(self, queue: int) -> frozenset[int]:
         """Return every flavor-resource that a workload of a ClusterQueue could be assigned."""
