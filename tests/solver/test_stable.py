@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 
 import pytest
 
@@ -13,8 +14,14 @@ from planner.objective.profiles import PROFILES, Measure, Profile
 from planner.objective.terms import Cut
 from planner.objective.wishes import Wishes
 from planner.reference.kueue.aftermath import admit, next_targets, pending_again, snapshot_after
+from planner.solver.deadline import Deadline
+from planner.solver.finder import minimise
 from planner.solver.kueue.aftermath import CascadeReplay
-from tests.cluster import PENDING, state_of
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.solve import prepare
+from planner.solver.kueue.start import start
+from planner.solver.start import Given
+from tests.cluster import PENDING, pending, queue, running, state_of, with_spare_flavor
 from tests.conftest import TEST_ALL, YUNIKORN
 from tests.solver.test_stability import third_party
 from tests.solver.truth import Truth, Victims, truths
@@ -151,6 +158,26 @@ def test_lessons_are_true_of_every_legal_set() -> None:
                 elsewhere += len(alike) > 1
     assert taught
     assert elsewhere
+
+
+def test_guesses_find_as_much_with_few_sets_asked() -> None:
+    """Of twelve in three priorities the lowest have to go: else who goes preempts one of them."""
+    last = [running(f"w{i:02d}", "b", 1, i % 3, minute=i) for i in range(12)]
+    quotas = queue("a", 4, "org", reclaim="Any"), queue("b", 8, "org", within="LowerPriority")
+    # With two flavors nothing is known of all sets.
+    parts = with_spare_flavor(chain(*quotas, *last, pending("a", 4, 100)))
+    found: dict[bool, tuple[list[int], int]] = {}
+    for guessing in (True, False):
+        planning = start(state_of(parts), Given(PENDING))
+        assert isinstance(planning, Planning)
+        planning.set_objective(STABLE)
+        search = prepare(planning, STABLE, Deadline(), planning.greedy_plan())
+        search.incumbent = None  # Kueue's own plan is the best
+        levels = ("unstable",), ("workloads",), ("priority_weight",)
+        values = [minimise(search, level, guessing=guessing).value for level in levels]
+        found[guessing] = values, len(planning.cascade_replay.asked)
+    assert found[True][0] == found[False][0] == [0, 4, 8]
+    assert found[True][1] * 3 < found[False][1]
 
 
 def test_the_loan_goes_instead_of_the_workload_that_would_want_it() -> None:

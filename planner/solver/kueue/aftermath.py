@@ -63,7 +63,8 @@ class CascadeReplay:
 
     ``reasons`` are by position the reason code of each workload as a victim; ``candidates`` are
     positions of workloads that may be victims of a lawful plan: of others nothing is learned.
-    ``is_late`` says before each decision whether time is up.
+    ``is_late`` says before each decision whether time is up. ``asked`` are the sets whose answer is
+    known.
     """
 
     TERM: ClassVar = UNSTABLE
@@ -75,12 +76,12 @@ class CascadeReplay:
     is_late: Callable[[], bool] = never
     cuts: list[Cut] = field(default_factory=list, init=False)
     guesses: list[Cut] = field(default_factory=list, init=False)
+    asked: dict[frozenset[int], tuple[Cascade, ...]] = field(default_factory=dict, init=False)
     _victims: dict[int, _Victim] = field(default_factory=dict, init=False)
     _flavors: dict[int, frozenset[int]] = field(default_factory=dict, init=False)
     _answers: dict[tuple[int, frozenset[int], tuple[int, ...]], Cascade | None] = field(
         default_factory=dict, init=False
     )
-    _found: dict[frozenset[int], tuple[Cascade, ...]] = field(default_factory=dict, init=False)
 
     def count(self, victims: Sequence[int]) -> int:
         """Return how many of the victims, given by positions, would preempt again."""
@@ -108,13 +109,13 @@ class CascadeReplay:
         chosen = frozenset(victims)
         if not chosen:
             return ()
-        if chosen not in self._found:
+        if chosen not in self.asked:
             gone = [self.workloads[i] for i in sorted(chosen)]
             after = snapshot_after(self.case.snapshot, self._holder, gone)
             asked = [i for i in sorted(chosen) if not self.workloads[i].leaving]
             followed = (self._ask(i, chosen, after) for i in asked)
-            self._found[chosen] = tuple(one for one in followed if one is not None)
-        return self._found[chosen]
+            self.asked[chosen] = tuple(one for one in followed if one is not None)
+        return self.asked[chosen]
 
     def _ask(self, position: int, chosen: frozenset[int], after: Snapshot) -> Cascade | None:
         if self.is_late():
