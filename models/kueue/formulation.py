@@ -33,7 +33,7 @@ from planner.models.shared.builder import (
     variable,
 )
 from planner.models.shared.classes import new_takes
-from planner.models.shared.measure import Replaying, hit_where_taken
+from planner.models.shared.measure import hit_where_taken
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.kueue import FairRules, Problem
 from planner.quantity import UNLIMITED
@@ -145,7 +145,7 @@ class TreeUsage:
 
 
 @dataclass
-class Formulation(Replaying):
+class Formulation:
     """The model of one problem, and what its variables mean.
 
     ``take[k]`` is the number of victims of class k; ``borrowing`` the literal that says

@@ -33,7 +33,6 @@ from planner.models.shared.builder import (
     variable,
 )
 from planner.models.shared.classes import new_takes
-from planner.models.shared.measure import Replaying
 from planner.problem.array import BoolArray
 from planner.problem.kueue import Problem
 from planner.quantity import UNLIMITED
@@ -126,7 +125,7 @@ class Cut(Struct, frozen=True):
 
 
 @dataclass
-class JointFormulation(Replaying):
+class JointFormulation:
     """The model of a joint plan while it is being built.
 
     ``take[k]`` is the number of victims of class k in all steps together, ``taken[step, k]`` in one

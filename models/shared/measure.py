@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeVar
 
 import numpy as np
@@ -18,7 +17,14 @@ from planner.models.shared.builder import (
     variable,
 )
 from planner.objective.profiles import Measure
-from planner.objective.terms import PER_MILLE, Replayed, TermTable, counted_as_borrowed, unfairness
+from planner.objective.terms import (
+    PER_MILLE,
+    Cut,
+    Replayed,
+    TermTable,
+    counted_as_borrowed,
+    unfairness,
+)
 from planner.problem.array import IntArray
 from planner.quota.classes import Classes
 from planner.term import MORE, RATED
@@ -26,37 +32,8 @@ from planner.term import MORE, RATED
 GroupT = TypeVar("GroupT")
 
 
-@dataclass
-class Learned:
-    """What a model states of a term that is replayed.
-
-    ``counted`` are literals by victim, true where it counts; ``cuts`` is how many cuts are stated;
-    ``asked`` are the victims of which it was asked when they are spared, and ``held`` the variables
-    of what all victims hold for that, by name, each with its unit.
-    """
-
-    counted: dict[int, int] = field(default_factory=dict)
-    cuts: int = 0
-    asked: set[int] = field(default_factory=set)
-    held: dict[str, tuple[int, int]] = field(default_factory=dict)
-
-
-@dataclass(kw_only=True)
-class Replaying:
-    """What a formulation keeps of terms that are replayed: what is ``learned`` of each so far.
-
-    Where it is ``guessing``, they are stated by guesses in the place of cuts.
-    """
-
-    guessing: bool = False
-    learned: dict[str, Learned] = field(default_factory=dict)
-
-
 class Measured(Protocol):
     """A formulation of any scheduler: its classes, and how many victims each class has."""
-
-    guessing: bool
-    learned: dict[str, Learned]
 
     @property
     def builder(self) -> Builder:
@@ -82,8 +59,7 @@ class Measured(Protocol):
 def express(formulation: Measured, table: TermTable, measure: Measure) -> Linear:
     """Return a sum of terms as an expression, exact where it is minimised or bounded above.
 
-    Terms that are not sums over victims get auxiliary variables, bounded from below only. A term
-    that is replayed is expressed as far as it is known: again, once more of it is.
+    Terms that are not sums over victims get auxiliary variables, bounded from below only.
     """
     return sum((_term(formulation, table, term) for term in measure), start=ZERO)
 
@@ -92,7 +68,10 @@ def _term(formulation: Measured, table: TermTable, term: str) -> Linear:
     if term in table.separable:
         return _times(formulation, table.separable[term][formulation.classes.first])
     if term in table.replayed:
-        return _as_far_as_known(formulation, term, table.replayed[term])
+        replay = table.replayed[term]
+        return _as_far_as_known(
+            formulation, replay, replay.guesses if table.guessing else replay.cuts
+        )
     return _NOT_SEPARABLE[term](formulation, table)
 
 
@@ -245,15 +224,14 @@ MOST_SPARED: Final = 1000
 """Classes up to which it is asked of each when it is spared, once any victim was counted."""
 
 
-def _as_far_as_known(formulation: Measured, term: str, replay: Replayed) -> Linear:
+def _as_far_as_known(formulation: Measured, replay: Replayed, cuts: Sequence[Cut]) -> Linear:
     """How many victims are known to count, by what is known of all sets and by all cuts so far."""
-    builder, cuts = formulation.builder, replay.guesses if formulation.guessing else replay.cuts
+    builder = formulation.builder
     take = {k[0]: v for k, v in zip(formulation.classes.members, formulation.take, strict=True)}
-    known = formulation.learned.setdefault(term, Learned())
-    by_cuts = dict.fromkeys(cut.victim for cut in cuts if cut.victim in take)
-    asked = by_cuts if not by_cuts or len(take) > MOST_SPARED else take
-    _count_unless_spared(formulation, replay, known, {v: take[v] for v in asked})
-    for cut in cuts[known.cuts :]:
+    learned = dict.fromkeys(cut.victim for cut in cuts if cut.victim in take)
+    asked = learned if not learned or len(take) > MOST_SPARED else take
+    counted = _unless_spared(formulation, replay, {victim: take[victim] for victim in asked})
+    for cut in cuts:
         if not take.keys() >= {cut.victim, *cut.going}:
             continue
         differs = []
@@ -264,45 +242,44 @@ def _as_far_as_known(formulation: Measured, term: str, replay: Replayed) -> Line
             if high < least or most < low:
                 break
         else:
-            if cut.victim not in known.counted:
-                known.counted[cut.victim] = builder.new_bool()
+            if cut.victim not in counted:
+                counted[cut.victim] = builder.new_bool()
             gone = (take[j] for j in (cut.victim, *sorted(cut.going)))
             builder.any_of(
                 [
-                    known.counted[cut.victim],
+                    counted[cut.victim],
                     *map(negation, gone),
                     *(take[j] for j in sorted(cut.staying) if j in take),
                     *builder.witnesses(differs),
                 ]
             )
-    known.cuts = len(cuts)
-    return Linear(dict.fromkeys(known.counted.values(), 1))
+    return Linear(dict.fromkeys(counted.values(), 1))
 
 
-def _count_unless_spared(
-    formulation: Measured, replay: Replayed, known: Learned, asked: Mapping[int, int]
-) -> None:
-    """Count victims that count whoever goes beside them, unless all victims hold enough together.
+def _unless_spared(
+    formulation: Measured, replay: Replayed, asked: Mapping[int, int]
+) -> dict[int, int]:
+    """Return literals by victim, true where one goes that counts whoever goes beside it.
 
-    ``asked`` are the variables of victims.
+    ``asked`` are the variables of victims. It counts unless all victims hold enough together.
     """
     builder, first = formulation.builder, formulation.classes.first
-    for victim in (one for one in asked if one not in known.asked):
+    held, units, counted = dict[str, int](), dict[str, int](), dict[int, int]()
+    for victim, gone in asked.items():
         spared = replay.spared(victim)
-        if spared and victim not in known.counted:
-            known.counted[victim] = builder.new_bool()
+        if spared:
+            counted[victim] = builder.new_bool()
         for name, least in spared.items():
-            if name not in known.held:
+            if name not in held:
                 each = replay.holding[name][first]
-                unit = max(1, int(np.gcd.reduce(each)))
-                total = _times(formulation, each // unit)
-                held = builder.new(0, builder.bounds(total)[1])
-                builder.add(total - variable(held) >= 0)
-                known.held[name] = held, unit
-            held, unit = known.held[name]
-            enough = builder.witnesses([(variable(held), -(-least // unit))])
-            builder.any_of([known.counted[victim], negation(asked[victim]), *enough])
-    known.asked.update(asked)
+                units[name] = max(1, int(np.gcd.reduce(each)))
+                total = _times(formulation, each // units[name])
+                held[name] = builder.new(0, builder.bounds(total)[1])
+                builder.add(total - variable(held[name]) >= 0)
+            needed = [(variable(held[name]), -(-least // units[name]))]
+            enough = builder.witnesses(needed)
+            builder.any_of([counted[victim], negation(gone), *enough])
+    return counted
 
 
 _NOT_SEPARABLE: Final[Mapping[str, Callable[[Measured, TermTable], Linear]]] = {

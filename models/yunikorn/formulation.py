@@ -16,7 +16,6 @@ import numpy as np
 from planner.laws.yunikorn import Spared
 from planner.models.shared import classes as shared
 from planner.models.shared.builder import Builder, Linear
-from planner.models.shared.measure import Replaying
 from planner.problem.array import BoolArray, IntArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.classes import Classes, by_value, group
@@ -88,7 +87,7 @@ def build_classes(
 
 
 @dataclass
-class Formulation(Replaying):
+class Formulation:
     """The model of one problem, and what its variables mean.
 
     ``take[k]`` is the number of victims of class k; ``alternatives[n]`` the literal that says

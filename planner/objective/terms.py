@@ -129,6 +129,7 @@ class TermTable(Struct, frozen=True):
     - ``own``: How many victims of each priority the scheduler's own plan has; without it there is
       no term ``more@each``.
     - ``replayed``: The terms that are not known of all sets beforehand; others are.
+    - ``guessing``: Whether a model has guesses in the place of cuts of these.
     """
 
     separable: Mapping[str, IntArray]
@@ -151,6 +152,7 @@ class TermTable(Struct, frozen=True):
     rates: Mapping[str, int] = field(default_factory=dict)
     own: Mapping[int, int] | None = None
     replayed: Mapping[str, Replayed] = field(default_factory=dict)
+    guessing: bool = False
 
     def refuse_missing(self, objective: str, terms: Iterable[str]) -> None:
         """Raise ``UnsupportedError`` if the state has no source for a term of an objective."""
@@ -204,12 +206,8 @@ class TermTable(Struct, frozen=True):
 
     def known_beforehand(self) -> TermTable:
         """Return the terms that take no replay; with the rated sum only if none of it does."""
-        return replace(self, replayed={}, rates={} if self.replays((RATED,)) else self.rates)
-
-    def replays(self, measure: Collection[str]) -> bool:
-        """Say whether what a measure counts takes a replay."""
-        counted = {*measure, *(self.rates if RATED in measure else ())}
-        return not counted.isdisjoint(self.replayed)
+        rates = {} if self.rates.keys() & self.replayed.keys() else self.rates
+        return replace(self, replayed={}, rates=rates)
 
     def counting(self, priorities: Iterable[int]) -> TermTable:
         """Return these terms and, for each priority given, the term that counts its victims."""

@@ -92,9 +92,6 @@ GRAIN: Final = 1000
 BEYOND: Final = 0, 1, 3, 7
 """How many such parts beyond the edge the solver looks, one after the other."""
 
-GUESSING: Final = 1 / 4
-"""The share of the time left in which the solver may guess what replays would say."""
-
 BOUNDING: Final = 1 / 4
 """The share of the time left that is kept for short trees, which bound levels without a proof."""
 
@@ -219,8 +216,7 @@ class Settling:
             if self.victims is None:
                 return Proved("infeasible", None, (), self.trees, searched=self.searched)
             for measure in with_names(self.measures):
-                soon = self.is_proved_soon(measure)
-                if not soon and not (self.guess(measure) and self.is_proved_soon(measure)):
+                if not self.is_proved_soon(measure):
                     self.find(measure)
                     while not self.settle_level(measure, self.effort):
                         self.corrected += self.claimed[measure].outcome == "optimal"
@@ -287,21 +283,6 @@ class Settling:
         self.levels.append(Stated(measure, value, proved=tree is not None))
         return True
 
-    def guess(self, measure: Measure) -> bool:
-        """Look for a better answer by guessing what replays would say; say whether one is found.
-
-        What is found is replayed, and right: only what is not found may be there all the same.
-        """
-        if not self.search.rules.table.replayed:
-            return False
-        self.searched, value = True, self.claims.value(measure, self.victims or ())
-        begin(f"level {len(self.levels) + 1} of {len(with_names(self.measures))}, by guesses")
-        search = self.narrowed(self.better_than(measure, value), measure)
-        search.deadline = self.search.deadline.part(GUESSING)
-        minimise(search, measure, FINDING, guessing=True)
-        self.took(search)
-        return self.claims.value(measure, self.victims or ()) < value
-
     def find(self, measure: Measure) -> None:
         """Let the solver look for a better answer on a level; one takes the answer's place."""
         self.searched, whole = True, self.search.deadline
@@ -317,21 +298,28 @@ class Settling:
                 return
             if search.incumbent is not None:
                 break
-        value = self.claims.value(measure, self.victims or ())
-        search = self.narrowed(self.better_than(measure, value), measure)
-        search.deadline = whole.half()
-        self.claimed[measure] = minimise(search, measure, FINDING)
+        ask: Ask = partial(Claims.equal, levels=self.levels)
+        if not self.claims.is_unknown(measure):
+            ask = self.less_than(measure, self.claims.value(measure, self.victims or ()))
+        search = self.narrowed(ask, measure)
+        for guessing in self.ways:
+            search.deadline = whole.half()
+            least = minimise(search, measure, FINDING, guessing=guessing)
+            self.claimed[measure] = Least("unknown") if guessing else least
         self.took(search)
+
+    @property
+    def ways(self) -> Sequence[bool]:
+        """The ways in which the solver is asked, each as whether it guesses what replays say."""
+        if not self.search.rules.table.replayed:
+            return [False]
+        # What no guess finds may be there all the same: trees that ask find it, or show it is not.
+        trees = self.effort is not None and self.claims.asking is not None
+        return [True] if trees else [True, False]
 
     def less_than(self, measure: Measure, value: int) -> Ask:
         """Return what asks for less than a value, with the levels so far."""
         return partial(Claims.level, earlier=self.levels, measure=measure, value=value)
-
-    def better_than(self, measure: Measure, value: int) -> Ask:
-        """Return what asks for less than a value; of a term that is replayed for all no worse."""
-        if self.claims.is_unknown(measure):
-            return partial(Claims.equal, levels=self.levels)
-        return self.less_than(measure, value)
 
     def near_least(self, measure: Measure) -> Iterator[int]:
         """Yield values of a measure so near the least that few victims are left open, then higher.
@@ -461,10 +449,9 @@ class Settling:
                     self.denied = self.claims.asking is not None
             if self.claims.asking is None:
                 return None, None
-            # A third: the scheduler is asked once for each victim of a set.
-            effort = replace(effort, steps=effort.steps // 3, entries=effort.entries // 3)
             question = ask(self.claims.asking)
-            grown = grow(question, deadline, effort)
+            # Each set takes a decision for each of its victims: later levels need time, too.
+            grown = grow(question, deadline.half(), effort)
         except (UnsupportedError, OutOfTime):
             return None, None  # rows cannot add the amounts up, or a term is not known in time
         better = grown.better and question.rules.classes.take(grown.better)

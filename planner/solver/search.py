@@ -9,7 +9,7 @@ from math import inf
 from typing import Final, Literal
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from planner.errors import InternalError, UnsupportedError
 from planner.models.shared.builder import Linear
@@ -146,7 +146,8 @@ class Search:
         if self.deadline.passed:
             return Run("unknown")  # even to state the model takes long, where it is large
         try:
-            return self._run(measure, rows, effort, guessing=guessing)
+            table = structs.replace(self.rules.table, guessing=guessing)
+            return self._run(measure, rows, effort, table)
         # A measure of the set that was found is not known: it is no answer. Or amounts are beyond
         # what CP-SAT can add up, and trees have to tell.
         except (OutOfTime, UnsupportedError):
@@ -157,16 +158,15 @@ class Search:
         measure: Measure | None,
         rows: Sequence[RowOverClasses],
         effort: float,
-        *,
-        guessing: bool,
+        table: TermTable,
     ) -> Run:
         # The solver takes longer to load than a small plan takes, and trees prove most of these.
         from planner.solver.engine import run_engine  # noqa: PLC0415
 
-        formulation, take = self.state(rows, guessing=guessing)
         refuted: Counts | None = None
         while True:
-            objective = express(formulation, self.rules.table, measure) if measure else None
+            formulation, take = self.state(rows, table)
+            objective = express(formulation, table, measure) if measure else None
             known = self.known_value(measure) if measure else None
             if objective is not None and known is not None:
                 formulation.builder.add(objective <= known - 1)
@@ -194,33 +194,25 @@ class Search:
                 message = "the model understates a measure, and nothing was learned"
                 raise InternalError(message)
             refuted = found
-            self.bind_limits(formulation, learning=True)
 
     def state(
-        self, rows: Sequence[RowOverClasses] = (), *, guessing: bool = False
+        self, rows: Sequence[RowOverClasses] = (), table: TermTable | None = None
     ) -> tuple[Measured, dict[int, int]]:
         """Return the exact model of the active classes, and the variable of each of them.
 
         It states all limits and conditions, and further rows.
         """
         formulation = self.rules.assemble(self.classes.subset(self.active))
-        formulation.guessing = guessing
         take = dict(zip(self.active, formulation.take, strict=True))
         builder = formulation.builder
-        self.bind_limits(formulation)
+        for limited, limit in self.limits.items():
+            builder.add(express(formulation, table or self.rules.table, limited) <= limit)
         for linear, bound in (*self.conditions, *rows):
             by_variable = {take[k]: c for k, c in linear.terms.items() if k in take}
             builder.add(Linear(by_variable) >= bound)
         for counts in self.cut:
             self.cut_off(formulation, take, counts)
         return formulation, take
-
-    def bind_limits(self, formulation: Measured, *, learning: bool = False) -> None:
-        """State all limits; where it is ``learning``, those again of which more is known now."""
-        table = self.rules.table
-        for measure, most in self.limits.items():
-            if not learning or table.replays(measure):
-                formulation.builder.add(express(formulation, table, measure) <= most)
 
     def cut_off(self, formulation: Measured, take: dict[int, int], counts: Counts) -> None:
         """Forbid one combination of class counts, and all others refused for the same reason."""
