@@ -84,9 +84,9 @@ def test_the_solver_is_asked_only_where_trees_do_not_tell(monkeypatch: pytest.Mo
     whole = planner.solve(state)
     solved = list[Measure]()
 
-    def watched(search: Search, measure: Measure, effort: float) -> Least:
+    def watched(search: Search, measure: Measure, effort: float, *, guessing: bool) -> Least:
         solved.append(measure)
-        return minimise(search, measure, effort)
+        return minimise(search, measure, effort, guessing=guessing)
 
     monkeypatch.setattr(levels, "minimise", watched)
     monkeypatch.setattr(levels, "SOON", Effort(steps=1, entries=0))
@@ -105,9 +105,9 @@ def test_what_narrows_the_root_of_a_tree_narrows_the_model(monkeypatch: pytest.M
     """The tree is given up, and the solver is asked about the few classes that its root leaves."""
     asked = list[int]()
 
-    def watched(search: Search, measure: Measure, effort: float) -> Least:
+    def watched(search: Search, measure: Measure, effort: float, *, guessing: bool) -> Least:
         asked.append(int(search.classes.sizes.sum()))
-        return minimise(search, measure, effort)
+        return minimise(search, measure, effort, guessing=guessing)
 
     monkeypatch.setattr(levels, "minimise", watched)
     state = large(1000, fair=True)
