@@ -92,6 +92,10 @@ GRAIN: Final = 1000
 BEYOND: Final = 0, 1, 3, 7
 """How many such parts beyond the edge the solver looks, one after the other."""
 
+GROWING: Final = 3 / 4
+"""The share of the time left that one tree may take, or a half where it asks the scheduler: where
+it is in vain, better answers are still to be found on later levels."""
+
 BOUNDING: Final = 1 / 4
 """The share of the time left that is kept for short trees, which bound levels without a proof."""
 
@@ -437,7 +441,7 @@ class Settling:
             if not asks and not (measure and self.claims.is_unknown(measure)):
                 question = ask(self.claims)
                 plain = min(BRIEF, effort, key=attrgetter("entries")) if self.denied else effort
-                grown = grow(question, deadline, plain, self.before)
+                grown = grow(question, deadline.part(GROWING), plain, self.before)
                 if self.victims is not None:
                     self.before.remember(grown.narrowed_by)
                 if grown.steps is not None:
@@ -450,7 +454,6 @@ class Settling:
             if self.claims.asking is None:
                 return None, None
             question = ask(self.claims.asking)
-            # Each set takes a decision for each of its victims: later levels need time, too.
             grown = grow(question, deadline.half(), effort)
         except (UnsupportedError, OutOfTime):
             return None, None  # rows cannot add the amounts up, or a term is not known in time

@@ -19,7 +19,7 @@ from planner.solver.engine import run_engine
 from planner.solver.kueue import aftermath
 from planner.solver.kueue.aftermath import cascade
 from planner.solver.kueue.stability import NOT_KNOWN
-from planner.solver.proving.grow import Grown
+from planner.solver.proving.grow import Effort, Grown
 from planner.solver.search import Run
 from planner.state.kueue import State
 from tests.cluster import PENDING, Object, fair_sharing, pending, preempt, queue, running, state_of
@@ -117,6 +117,23 @@ def test_a_level_that_was_given_up_may_still_improve(monkeypatch: pytest.MonkeyP
     assert found["workloads"].proof is None
     assert found["workloads"].bound < found["workloads"].value < plan.greedy.terms["workloads"]
     assert found["workloads"].value == plan.terms["workloads"]
+
+
+def test_a_tree_that_is_in_vain_leaves_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = list[float]()
+
+    def in_vain(question: object, until: Deadline, effort: Effort, *_: object) -> Grown:
+        del question
+        left = until.left()
+        assert left is not None
+        if effort is not levels.GLANCE:  # which only bounds a level, at the end
+            given.append(left)
+        return Grown()
+
+    monkeypatch.setattr(levels, "grow", in_vain)
+    planner.solve(crowd(0, 6, FAIR), PENDING, objective="min-lost-work", time_limit=1000)
+    assert given
+    assert max(given) <= 1000 * levels.GROWING
 
 
 def test_what_needs_no_search_is_proved_without_time() -> None:
