@@ -207,7 +207,7 @@ class CascadeReplay:
     ) -> tuple[Mapping[int, int], ...]:
         """Return what each of ``others`` gives back, per fr that the workload can ask for."""
         tree = self.case.snapshot.tree
-        below = tree.below(tree.root(waiting.queue))
+        below = {*tree.below(tree.root(waiting.queue))}
         usage = {j: one.usage for j in others if (one := self.workloads[j]).queue in below}
         resources = {r for pods in waiting.pod_sets for r, amount in pods.totals.items() if amount}
         reachable = sorted(self._reachable(waiting.queue))
