@@ -17,14 +17,7 @@ from planner.models.shared.builder import (
     variable,
 )
 from planner.objective.profiles import Measure
-from planner.objective.terms import (
-    PER_MILLE,
-    Cut,
-    Replayed,
-    TermTable,
-    counted_as_borrowed,
-    unfairness,
-)
+from planner.objective.terms import PER_MILLE, Replayed, TermTable, counted_as_borrowed, unfairness
 from planner.problem.array import IntArray
 from planner.quota.classes import Classes
 from planner.term import MORE, RATED
@@ -68,10 +61,7 @@ def _term(formulation: Measured, table: TermTable, term: str) -> Linear:
     if term in table.separable:
         return _times(formulation, table.separable[term][formulation.classes.first])
     if term in table.replayed:
-        replay = table.replayed[term]
-        return _as_far_as_known(
-            formulation, replay, replay.guesses if table.guessing else replay.cuts
-        )
+        return _as_far_as_known(formulation, table.replayed[term], guessing=table.guessing)
     return _NOT_SEPARABLE[term](formulation, table)
 
 
@@ -224,9 +214,9 @@ MOST_SPARED: Final = 1000
 """Classes up to which it is asked of each when it is spared, once any victim was counted."""
 
 
-def _as_far_as_known(formulation: Measured, replay: Replayed, cuts: Sequence[Cut]) -> Linear:
-    """How many victims are known to count, by what is known of all sets and by all cuts so far."""
-    builder = formulation.builder
+def _as_far_as_known(formulation: Measured, replay: Replayed, *, guessing: bool) -> Linear:
+    """How many victims count by what is known of all sets, and by all cuts or guesses so far."""
+    builder, cuts = formulation.builder, replay.guesses if guessing else replay.cuts
     take = {k[0]: v for k, v in zip(formulation.classes.members, formulation.take, strict=True)}
     learned = dict.fromkeys(cut.victim for cut in cuts if cut.victim in take)
     asked = learned if not learned or len(take) > MOST_SPARED else take

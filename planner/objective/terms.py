@@ -33,7 +33,7 @@ class Sum(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """A proven fact: a replayed term counts one victim in every victim set of a kind.
+    """That a replayed term counts one victim in every victim set of a kind: proven, or a guess.
 
     Workloads are named by their positions. The sets are those with ``victim`` and all of ``going``
     and none of ``staying``, in which for each of ``sums`` the amounts of the victims, given by
