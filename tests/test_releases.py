@@ -313,10 +313,10 @@ def test_sample_is_replayed_exactly(path: Path) -> None:
 def test_every_recorded_answer_of_a_release_is_reproduced(release: str, conformance: Path) -> None:
     """Of every file; in ordinary runs one line in so many, others of the other releases."""
     paths = sorted((conformance / "kueue-releases" / release).glob("*.jsonl.gz"))
-    some = slice(None) if TEST_ALL else slice(SEEN.index(release), None, 2 * len(SEEN))
+    some = slice(None) if TEST_ALL else slice(SEEN.index(release), None, 4 * len(SEEN))
     found = [replay_line(json.loads(text)) for path in paths for text in texts(path)[some]]
     assert [(one.id, one.detail) for one in found if one.outcome != "equal"] == []
-    assert len(found) > 200
+    assert len(found) > 100
 
 
 def test_a_quota_of_pods_as_0_17_decided(conformance: Path) -> None:

@@ -14,7 +14,7 @@ OWN = ROOT / "instances" / "recorded"
 KUEUE = CONFORMANCE / "kueue" if CONFORMANCE else OWN
 FEATURES = CONFORMANCE / "kueue-features" if CONFORMANCE else OWN / "features"
 TOPOLOGY = CONFORMANCE / "kueue-tas" if CONFORMANCE else OWN / "topology"
-FEW, EVERY = 40, {KUEUE: 4, FEATURES: 2, TOPOLOGY: 6}
+FEW, EVERY = 40, {KUEUE: 8, FEATURES: 4, TOPOLOGY: 12}
 """Of files with more lines one in so many is replayed in ordinary runs."""
 
 FILES = {

@@ -22,7 +22,7 @@ from tests.oracle.random_states import NOW, PENDING, RandomState, random_state
 from tests.solver.oracle_difference import enumerated
 from tests.solver.ways import solve
 
-STATES = 1500 if TEST_ALL else 6
+STATES = 1500 if TEST_ALL else 4
 TRADED = (161, 190, 244, 251)
 """Seeds at which fewer victims of one priority permit more of a lower one."""
 

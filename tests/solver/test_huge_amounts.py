@@ -25,7 +25,7 @@ from tests.yunikorn.building import state_of
 
 HERE = Path(__file__).parent / "huge"
 REPORTS = ROOT.parent / "shared" / "reports" / "check"
-STATES = int(os.environ.get("PLANNER_FUZZ") or (2000 if TEST_ALL else 12))
+STATES = int(os.environ.get("PLANNER_FUZZ") or (2000 if TEST_ALL else 8))
 CHUNK = 12
 CHUNKS = [range(start, start + CHUNK) for start in range(0, STATES, CHUNK)]
 NAMES = [f"seeds-{chunk.start}-to-{chunk.stop - 1}" for chunk in CHUNKS]

@@ -29,9 +29,9 @@ from tests.solver.oracle_difference import (
 )
 
 THOROUGH = TEST_ALL or "PLANNER_FUZZ" in os.environ
-STATES = int(os.environ.get("PLANNER_FUZZ") or (4000 if TEST_ALL else 13))
+STATES = int(os.environ.get("PLANNER_FUZZ") or (4000 if TEST_ALL else 9))
 FIRST = int(os.environ.get("PLANNER_FUZZ_FROM") or 0)
-CHUNK = 25 if THOROUGH else 13
+CHUNK = 25 if THOROUGH else 9
 CHUNKS = [range(start, start + CHUNK) for start in range(FIRST, FIRST + STATES, CHUNK)]
 NAMES = [f"seeds-{chunk.start}-to-{chunk.stop - 1}" for chunk in CHUNKS]
 

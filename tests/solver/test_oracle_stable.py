@@ -25,7 +25,7 @@ from tests.oracle.random_queueing import QueueingState, queueing_state
 from tests.oracle.random_states import NOW, PENDING
 from tests.oracle.stability import RELAPSES, STABLE, Stability
 
-STATES = int(os.environ.get("PLANNER_FUZZ") or (6000 if TEST_ALL else 50))
+STATES = int(os.environ.get("PLANNER_FUZZ") or (6000 if TEST_ALL else 25))
 FIRST = int(os.environ.get("PLANNER_FUZZ_FROM") or 0)
 CHUNK = 50
 CHUNKS = [range(start, start + CHUNK) for start in range(FIRST, FIRST + STATES, CHUNK)]

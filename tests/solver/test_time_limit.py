@@ -28,7 +28,7 @@ from tests.solver.test_core import crowd
 from tests.solver.truth import Truth, truths
 
 FAIR = fair_sharing()
-EVERY = 12 if TEST_ALL or recorded_root() is None else 36
+EVERY = 12 if TEST_ALL or recorded_root() is None else 72
 
 
 def contradictions(hasty: Plan, patient: Plan) -> list[str]:

@@ -73,7 +73,7 @@ def made(model: type[BaseModel], value: Any) -> BaseModel | None:
 
 
 @pytest.mark.parametrize("model", [State, YuniKornState, Assignment, *RECORDS])
-@settings(examples(8), suppress_health_check=SLOW)
+@settings(examples(4), suppress_health_check=SLOW)
 @given(data=st.data())
 def test_any_object(model: type[BaseModel], data: st.DataObject) -> None:
     whole = made(model, data.draw(objects(model)))

@@ -51,7 +51,7 @@ ASKS = [
 def test_no_plan_is_certain_of_another_outcome_than_the_recorded(name: str) -> None:
     """Nor is any conditional, unless the dump lacks what users have in force."""
     told = {"allocated": "it fits as it is", "replaces": "it takes the place of placeholder"}
-    for line in lines(name, 1 if TEST_ALL else 160):
+    for line in lines(name, 1 if TEST_ALL else 320):
         state, expected = state_of_yunikorn(line), line["expect"]
         plan = planner.solve(state, line["ask"]["allocationKey"], rules="code")
         unknown = set[str]() if state.partitions[0].usage else {"user-limits"}

@@ -8,7 +8,7 @@ from planner.errors import InputError
 from planner.objective.profiles import PROFILES
 from tests.conftest import ROOT, TEST_ALL
 
-EVERY = 1 if TEST_ALL else 76
+EVERY = 1 if TEST_ALL else 150
 """Of the states every so-manieth, each under the next objective."""
 
 

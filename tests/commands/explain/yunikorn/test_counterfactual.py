@@ -23,7 +23,7 @@ from tests.yunikorn.building import read_yunikorn
 from tests.yunikorn.legality import SMALL
 from tests.yunikorn.recorded import lines
 
-EVERY = 70 if TEST_ALL else 300
+EVERY = 70 if TEST_ALL else 600
 OBJECTIVES = ("no-regret", "min-count", "min-lost-work")
 
 
@@ -108,7 +108,7 @@ def test_alternatives_are_the_best_with_and_without(laws: Laws, objective: str) 
 
 MOST = 7
 """Allocations of which every subset can be tried with each law dropped."""
-EVERY_CLASH = 3 if TEST_ALL else 6
+EVERY_CLASH = 3 if TEST_ALL else 12
 
 
 def without_plan(name: str, laws: Laws) -> Iterator[YuniKornTruth]:
