@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from itertools import chain
 from math import inf
 from typing import Final
@@ -23,6 +24,7 @@ from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.request import ambiguous_resources
 from planner.quota.kueue.snapshot import Preemptor, Snapshot, build_snapshot
 from planner.reference.kueue.decision import Decision, decide
+from planner.state.kept import Kept
 from planner.state.kueue import ClusterQueue, State
 from planner.state.kueue_release import newest_first
 from planner.state.queues import Cohort
@@ -148,6 +150,23 @@ def by_other_releases(case: Case, is_late: Callable[[], bool]) -> Iterator[str]:
     known = snapshot.configuration.release_known_by != "assumed"
     if known or not case.is_small or is_late():
         return
+    asked, last = (snapshot.now, preemptor.key), _LAST.of(state)
+    if last is None or last[0] != asked:
+        last = _LAST.keep(state, (asked, _decides_otherwise(case)))
+    if last[1]:
+        yield (
+            f"the release of Kueue is not known, and matters: {last[1]} would decide otherwise "
+            "than the newest, whose rules are used; give the release that it is"
+        )
+
+
+_LAST: Final = Kept[tuple[tuple[datetime, str], str]]()
+"""Which release decided otherwise last, with the clock and the preemptor."""
+
+
+def _decides_otherwise(case: Case) -> str:
+    """Return the newest release that decides otherwise than the newest of all; empty if none."""
+    state, snapshot, preemptor = case.state, case.snapshot, case.preemptor
     if snapshot.topologies.looked_at:
         snapshot = build_snapshot(state, snapshot.now)  # of other releases only quota is known
     decided = snapshot is case.snapshot and case.fixed is None
@@ -168,11 +187,8 @@ def by_other_releases(case: Case, is_late: Callable[[], bool]) -> Iterator[str]:
             found = ()
         # One release is enough: what has to be said is that the release matters.
         if found != own:
-            yield (
-                f"the release of Kueue is not known, and matters: {release.name} would decide "
-                "otherwise than the newest, whose rules are used; give the release that it is"
-            )
-            return
+            return release.name
+    return ""
 
 
 def _in_words(found: Decision) -> tuple[object, ...]:

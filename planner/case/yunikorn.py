@@ -14,6 +14,7 @@ from planner.problem.yunikorn import YuniKornProblem, build_yunikorn_problem
 from planner.quota.yunikorn.cluster import Asking, Cluster
 from planner.reference.yunikorn.decision import Decision, decide
 from planner.reference.yunikorn.outlook import Course, Outlook, look_ahead
+from planner.state.kept import Kept
 from planner.state.yunikorn import YuniKornState
 
 MOST_NAMED: Final = 10
@@ -41,7 +42,12 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def outlook(self) -> Outlook:
         """What the core's cycles make of its decision, where the state is small."""
-        return look_ahead(self.state, self.cluster, self.asking, self.decision)
+        cluster, asking, last = self.cluster, self.asking, _LAST.of(self.state)
+        asked = cluster.partition.name, asking.application.application_id, asking.ask.allocation_key
+        if last is None or last[0] != asked:
+            found = look_ahead(self.state, cluster, asking, self.decision)
+            last = _LAST.keep(self.state, (asked, found))
+        return last[1]
 
     @property
     def held_back(self) -> YuniKornHeldBack | None:
@@ -69,6 +75,10 @@ class Case(Struct, frozen=True, dict=True):
             victims=other.victims,
             replaces=other.replaces,
         )
+
+
+_LAST: Final = Kept[tuple[tuple[str, str, str], Outlook]]()
+"""The outlook that was found last, with its partition, application and ask."""
 
 
 def in_words(course: Course) -> str:

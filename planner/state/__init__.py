@@ -18,6 +18,7 @@ pods.py               the parts of pod templates, PodDisruptionBudgets, Events a
 kueue_configuration.py  Kueue's Configuration
 kueue_release.py      which rules a release of Kueue has
 kueue_topology.py     topologies, nodes, and the pods that take room on nodes
+kept.py               what was found out last about a state, as long as it lives
 name.py               names that Kubernetes allows
 yaml_number.py        numbers as YAML writes them
 yunikorn.py           a cluster of YuniKorn, with its quantities

@@ -69,6 +69,22 @@ def test_a_slice_that_the_rules_permit_as_a_victim_is_named() -> None:
     told(notes)
 
 
+def test_a_release_that_matters_is_told_of_the_workload_for_which_it_does() -> None:
+    other = pending("alone", 1)
+    other[0]["metadata"]["name"] = "other"
+    state = state_of(
+        queue("q", 4, within="LowerPriority"),
+        queue("alone", 2),
+        old("old", "q", Pods(3)),
+        running("one", "q", 1, 9),
+        new("q", Pods(4), priority=5),
+        other,
+    )
+    asked = ["ns/other", PENDING, "ns/other", PENDING]
+    said = ["and matters" in str(planner.solve(state, pending=key).notes) for key in asked]
+    assert said == [False, True, False, True]
+
+
 def test_room_for_pods_that_grow_is_looked_for() -> None:
     """Four pods of 2 instead of 1 need four more of eight; Kueue looks for none, and takes one."""
     others = [running(f"w{n}", "q", 1, minute=n) for n in range(4)]

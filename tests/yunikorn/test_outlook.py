@@ -86,6 +86,15 @@ def test_an_ask_that_acts_first(priority: str, size: int, *, held: bool) -> None
         assert answer.startswith(plan.notes[0])
 
 
+def test_of_each_ask_of_a_state_its_own_outlook_is_told() -> None:
+    value = with_others(FULL, ask("first", {"gpu": 1}, priority="1"))
+    value["applications"][-1]["submissionTime"] = 1
+    state = state_of(value)
+    plans = [planner.solve(state, key) for key in ("ask", "first", "ask")]
+    held = [isinstance(one, YuniKornPlan) and one.held_back is not None for one in plans]
+    assert held == [True, False, True]
+
+
 def test_an_ask_that_takes_the_room_of_one_that_fits() -> None:
     value = two_queues(OLD, size=2)
     assert solved(value).held_back is None

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
-from weakref import ReferenceType, ref
 
 import numpy as np
 from msgspec import Struct
@@ -26,6 +25,7 @@ from planner.quota.kueue.past_use import PastUse
 from planner.quota.kueue.request import PodSetRequest
 from planner.quota.kueue.topology import NO_TOPOLOGIES, Occupancy, Topologies
 from planner.quota.kueue.tree import NO_PARENT, FlavorResource, Node, Quota, QuotaTree, Usage
+from planner.state.kept import Kept
 from planner.state.kueue import ClusterQueue, Configuration, ResourceFlavor, State, Workload
 from planner.state.kueue_workloads import Workloads
 from planner.state.pods import PodDisruptionBudget
@@ -180,29 +180,18 @@ def take_snapshot(
       quota only.
     """
     clock, wanted = now or state.now, tuple(extra)
-    kept = _LAST.get(placing)
-    if kept is not None and kept[0]() is state:
-        last = kept[1]
-        same_clock = (last.now, last.now.tzinfo) == (clock, clock.tzinfo)
-        if same_clock and last.fr_index.keys() >= {*wanted}:
-            return last
-    found = build_snapshot(state, clock, wanted, placing=placing)
-
-    def forget(gone: ReferenceType[State]) -> None:
-        kept = _LAST.get(placing)
-        if kept is not None and kept[0] is gone:
-            _LAST.pop(placing, None)
-
-    _LAST[placing] = ref(state, forget), found  # as a whole: other threads may plan, too
-    return found
+    last = _LAST[placing].of(state)
+    if (
+        last is not None
+        and (last.now, last.now.tzinfo) == (clock, clock.tzinfo)
+        and (last.fr_index.keys() >= {*wanted})
+    ):
+        return last
+    return _LAST[placing].keep(state, build_snapshot(state, clock, wanted, placing=placing))
 
 
-_LAST: Final[dict[bool, tuple[ReferenceType[State], Snapshot]]] = {}
-"""The snapshots that were built last, without and with places of pods, while their states live.
-
-A state is planned for again and again: by both sides of a comparison, for each of its pending
-workloads, by the verifier. Nobody changes a snapshot.
-"""
+_LAST: Final = {placing: Kept[Snapshot]() for placing in (False, True)}
+"""The snapshots that were built last, without and with places of pods."""
 
 
 @without_garbage_collection()

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Final, NamedTuple
-from weakref import ReferenceType, ref
 
 from planner.quota.kueue.devices import Devices
 from planner.quota.kueue.holding import effective_priority, is_concurrent, queue_order_time
@@ -27,6 +26,7 @@ from planner.quota.kueue.request import Amounts, Defaults, with_defaults
 from planner.quota.kueue.snapshot import Preemptor, Snapshot
 from planner.reference.kueue.context import LAST, Tried
 from planner.reference.kueue.cycle.admissibility import Refusal, refusal_of
+from planner.state.kept import Kept
 from planner.state.kueue import State
 from planner.state.kueue_configuration import Configuration
 from planner.state.kueue_workload import Workload
@@ -262,18 +262,16 @@ def first_in_line(
     """Return the first workload that competes in each ClusterQueue, by node.
 
     Who is parked after a try comes behind all others, but where it is ``awake``, as the others are.
-    The answer is kept as long as the state lives, as it is planned for again and again.
     """
-    kept = next(iter(_LAST_FIRST), None)
-    if kept is None or kept[0]() is not state or kept[1] != snapshot.now:
-        kept = ref(state), snapshot.now, *_first_in_line(state, snapshot)
-        _LAST_FIRST[:] = [kept]  # as a whole: other threads may plan, too
-    return kept[2] if awake else kept[3]
+    last = _LAST_FIRST.of(state)
+    if last is None or last[0] != snapshot.now:
+        last = _LAST_FIRST.keep(state, (snapshot.now, *_first_in_line(state, snapshot)))
+    return last[1] if awake else last[2]
 
 
 _First = Mapping[int, Workload]
-_LAST_FIRST: Final[list[tuple[ReferenceType[State], datetime, _First, _First]]] = []
-"""Who was first in line last, with the state and its clock; empty before that."""
+_LAST_FIRST: Final = Kept[tuple[datetime, _First, _First]]()
+"""Who was first in line last, with the clock."""
 
 
 def _first_in_line(state: State, snapshot: Snapshot) -> tuple[_First, _First]:
