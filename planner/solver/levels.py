@@ -56,9 +56,10 @@ SHORT: Final = Effort(steps=5000, entries=12_000_000, largest=20)
 BRIEF: Final = Effort(steps=200, entries=150_000, largest=20)
 """The effort where one decision after the other is judged, and no tree may hold up the rest."""
 
-SOON: Final = Effort(steps=200, entries=3000)
+SOON: Final = Effort(steps=200, entries=3000, near=0.9)
 """The effort before the solver is asked: small programs, and of a wide box only its narrowing, by
-which the solver's model is narrowed. Larger trees of an answer that is not the best are in vain."""
+which the solver's model is narrowed. Larger trees of an answer that is not the best are in vain, as
+mostly are those of one that costs far more than a program needs."""
 
 CLASSES_PER_ENTRY: Final = 3
 """Of so many classes one entry more is worth it then: the more classes there are, the longer it

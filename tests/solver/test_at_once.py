@@ -4,15 +4,21 @@ import subprocess
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 import planner
-from planner.objective.profiles import Measure
+from planner.objective.profiles import PROFILES, Measure
 from planner.plan import TREES
 from planner.plan.kueue import Plan
 from planner.solver import levels
+from planner.solver.deadline import Deadline
 from planner.solver.finder import Least, minimise
-from planner.solver.proving.grow import Effort
+from planner.solver.kueue.planning import Planning
+from planner.solver.kueue.start import start
+from planner.solver.proving.grow import Effort, grow
+from planner.solver.proving.program import Program, Suggestion
 from planner.solver.search import Search
+from planner.solver.start import Given
 from tests.benchmarks.large import large
 from tests.cluster import PENDING, cohort, pending, preempt, queue, running, state_of
 from tests.conftest import QUICKSTART
@@ -99,6 +105,40 @@ def test_the_solver_is_asked_only_where_trees_do_not_tell(monkeypatch: pytest.Mo
     assert plan.certificate is not None
     told(plan.certificate.solver)
     assert {level.proof for level in plan.certificate.levels} == {"certified"}
+
+
+@pytest.mark.parametrize(("value", "tried"), [(5, True), (16, False)])
+def test_no_tree_is_grown_where_far_fewer_would_do(
+    monkeypatch: pytest.MonkeyPatch, value: int, *, tried: bool
+) -> None:
+    """It takes four workloads, two of each resource, and a tree that looks for four finds them.
+
+    Where it might be fifteen the solver finds the best sooner than a tree any better one.
+    """
+    amounts = [{("gpu", "cpu")[n % 2]: 1 + n // 2 % 8} for n in range(96)]
+    held = sum(1 + n % 8 for n in range(48))
+    state = state_of(
+        queue("q", {"gpu": held, "cpu": held}, within="LowerPriority"),
+        *(running(f"w{n}", "q", amount) for n, amount in enumerate(amounts)),
+        pending("q", {"gpu": 16, "cpu": 16}, priority=9),
+    )
+    planning = start(state, Given(PENDING))
+    assert isinstance(planning, Planning)
+    profile = planning.set_objective(PROFILES["min-count"])
+    question = planning.claims(profile, ()).level((), ("workloads",), value)
+    asked, solve = list[str](), Program.solve
+
+    def watched(program: Program, guide: str, seconds: float | None) -> Suggestion | None:
+        asked.append(guide)
+        return solve(program, guide, seconds)
+
+    monkeypatch.setattr(Program, "solve", watched)
+    found = grow(question, Deadline.after(None), levels.SOON)
+    once = len(asked)
+    assert (found.better is not None) == tried
+    patient = grow(question, Deadline.after(None), replace(levels.SOON, near=0.0))
+    assert patient.better == found.better
+    assert (len(asked) == 2 * once) == tried
 
 
 def test_what_narrows_the_root_of_a_tree_narrows_the_model(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from tests.conftest import TEST_ALL, recorded_root
 from tests.solver.flavor_truth import FlavorTruth, TooLargeError
 
 FILES = [(name, fair) for name in ("small-flavors", "small-edge") for fair in (False, True)]
-EVERY = {"small-flavors": 80, "small-edge": 32}
+EVERY = {"small-flavors": 40, "small-edge": 16}
 TESTED = ("no-regret", "min-count", "kueue-like", "exact-fit", "min-lost-work", "fewest-tenants")
 
 

@@ -17,7 +17,7 @@ CLASSICAL = (
     "small-edge",
 )
 FAIR = ("small-fair-flat", "small-fair-hier", "small-flavors", "small-edge")
-EVERY = 1 if TEST_ALL else 54
+EVERY = 1 if TEST_ALL else 27
 """A good sample by default; all lines with PLANNER_TEST_ALL set."""
 
 BOTH = {"small-flavors", "small-edge"}
@@ -79,7 +79,7 @@ def test_among_equals_the_answer_is_the_first_in_the_schedulers_order(
 def test_every_profile_beats_or_equals_the_scheduler_in_its_own_terms(profile: str) -> None:
     compared = 0
     # Few of the project's own copies, too: under `stable` one of them takes minutes.
-    step = 160 if recorded_root() is None else 16 if TEST_ALL else 192
+    step = 160 if recorded_root() is None else 16 if TEST_ALL else 96
     for line in recorded.lines("classical-hier", step):
         if not recorded.asks_the_state(line):
             continue

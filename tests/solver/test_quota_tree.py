@@ -126,7 +126,7 @@ def test_nothing_is_asked_so_nothing_is_listed() -> None:
     assert solved(state).tree == ()
 
 
-STATES = 1000 if TEST_ALL else 24
+STATES = 1000 if TEST_ALL else 32
 
 
 def scattered(seed: int) -> RandomState:

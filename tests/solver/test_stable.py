@@ -31,7 +31,7 @@ STABLE = PROFILES["stable"]
 CLASSICAL = ("small-classical-flat", "small-classical-hier", "small-flavors")
 FAIR = ("small-fair-flat", "small-fair-hier", "small-edge")
 FILES = [*((name, False) for name in CLASSICAL), *((name, True) for name in FAIR)]
-EVERY = 2 if TEST_ALL else 60
+EVERY = 2 if TEST_ALL else 30
 
 
 class Asked:

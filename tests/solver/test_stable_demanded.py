@@ -31,7 +31,7 @@ from tests.solver.test_stable import FILES, Asked, asked
 from tests.solver.truth import Victims
 from tests.told import told
 
-EVERY = 2 if TEST_ALL else 100
+EVERY = 2 if TEST_ALL else 50
 MOST = 200 if TEST_ALL else 8
 """Stable sets of a line, each of which is found by a solve of its own."""
 PLAIN = Profile("plain", "", (("workloads",), ("lost_work", "restart_cost")))

@@ -76,11 +76,14 @@ class Effort(Struct, frozen=True):
     A program counts ``ASKED`` entries besides its own, for what any call takes. As many as
     ``largest`` of the largest size may be asked in any case: narrowing the root of a million
     workloads takes a few, each with as many entries as all programs of a thousand workloads.
+    The tree is given up where a program of the root box needs less than ``near``, a part of what
+    the measure in question may be at most: mostly the best set is far from the answer then.
     """
 
     steps: int
     entries: int
     largest: int = 0
+    near: float = 0.0
 
 
 ASKED: Final = 200
@@ -199,6 +202,7 @@ class _Growth:
     cover: Cover | None = None
     entries: int = 0
     largest: int = 0
+    far: bool = False
 
     def run(self) -> Grown:
         """Grow the tree until every box is closed, a better set is found, or it takes too much."""
@@ -223,6 +227,8 @@ class _Growth:
                 self.before.tree = part or self.before.tree
                 return Grown(better=better)
             narrower = self._narrower(box) if leaf is None else box
+            if self.far:
+                return Grown(narrowed_by=self._narrowed_by)
             if narrower is not box:
                 ahead.append((narrower, None))
                 continue
@@ -477,6 +483,8 @@ class _Growth:
             if look.layers.find(bounded.name) is None:
                 continue
             found = self._suggest(look, bounded.name)
+            if bounded.name == BETTER and found is not None:
+                self.far = self._is_far(look, found)
             multipliers = {} if found is None else _exact(look, found.multipliers)
             if _is_narrower(look, multipliers, _width(box) - 1):
                 wider, box = _width(box), self._narrowed(box, multipliers)
@@ -485,6 +493,17 @@ class _Growth:
                     most_gone, self.guide = wider - _width(box), bounded.name
         self.part = Entries.of(binding_rows(self.question, box).common, box.most)
         return box
+
+    def _is_far(self, look: BoxRows, found: Suggestion) -> bool:
+        """Say whether a program needs far less of the measure than the question leaves it.
+
+        It knows little of a measure that counts by further quantities.
+        """
+        row = look.layers.find(BETTER)
+        if row is None or row.extra or found.missed > FRACTION:
+            return False
+        needed = -float((row.amounts * found.point[row.classes]).sum())
+        return needed < self.effort.near * -row.least
 
     def _rounded_root(self, box: Box) -> Box:
         """Add rounded sums to the rows of the root box, if any are worth it."""
