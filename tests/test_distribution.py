@@ -65,7 +65,16 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Distribution:
 def installed(built: Distribution, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install the wheel, without its dependencies, into a folder of its own."""
     target = tmp_path_factory.mktemp("installed")
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        "--no-compile",
+    ]
     run(*pip, "--target", str(target), str(built.wheel_file), cwd=target)
     return target
 

@@ -44,15 +44,17 @@ SMALLER = {
     # The README's own command audits all of these files.
     "03_greedy_and_optimum": {
         '("classical-flat", "classical-hier", "classical-nocohort", "fair-flat", "fair-hier")': (
-            '("small-classical-hier", "small-fair-flat")'
-        )
+            '("quickstart", "fair-sharing", "regressions/kueue-1405-priority-threshold.yaml", '
+            '"regressions/kueue-840-newest-first.yaml")'
+        ),
+        "{name}.jsonl.gz": "../{name}",
     },
     "04_fairness": {"SEEDS = range(10)": "SEEDS = range(1)"},
     "05_price_of_objectives": {
         '"hierarchical", range(10)': '"small", range(1)',
         "generate(PRESET, 4)": "states[0]",
     },
-    "07_traces": {'{"philly": 30, "openb": 10}': '{"philly": 8, "openb": 4}'},
+    "07_traces": {'{"philly": 30, "openb": 10}': '{"philly": 4, "openb": 3}'},
     "08_topology": {
         "range(10)": "range(1)",
         "(0, 20, 40, 60, 80)": "(0, 40)",
@@ -60,10 +62,10 @@ SMALLER = {
     },
     "09_weeks": {"HOURS = 24": "HOURS = 1"},
     "06_scale": {
-        "(100, 300, 1000, 3000)": "(40, 60)",
-        "(3, 10, 20, 40)": "(3, 10)",
-        "workloads=1000": "workloads=100",
-        "workloads=1500": "workloads=300",
+        "(100, 300, 1000, 3000)": "(30,)",
+        "(3, 10, 20, 40)": "(3,)",
+        "workloads=1000": "workloads=30",
+        "workloads=1500": "workloads=60",
     },
 }
 """What is less in ordinary runs, which also leave the public traces aside; all of it with

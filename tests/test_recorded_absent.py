@@ -41,7 +41,7 @@ def last_line(project: Path, folder: Path | None, *options: str) -> str:
     return done.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("options", [(), ("-q",), ("-n", "1")])
+@pytest.mark.parametrize("options", [("-q",), ("-n", "1")])
 def test_the_last_line_says_so(tmp_path: Path, options: tuple[str, ...]) -> None:
     line = last_line(tmp_path / "project", None, *options)
     assert line.startswith("NOT TESTED against the real schedulers: no recorded answers")

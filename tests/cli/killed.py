@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from tests.batch.runs import wait_for
-from tests.cli.running import command, environment, process
+from tests.cli.running import call, command, environment
 from tests.conftest import FOR_EVER_S, ROOT
 
 KILLS = int(os.environ.get("PLANNER_TEST_KILLS", "2"))
@@ -33,8 +33,7 @@ def write_states(folder: Path) -> Path:
 def results_undisturbed(states: Path, folder: Path) -> bytes:
     """Return the results of a run that nobody disturbs."""
     results = folder / "results.jsonl"
-    done = process("audit", states, "--jobs", "2", "--results", results)
-    assert done.returncode == FINDINGS
+    assert call("audit", states, "--results", results).exit_code == FINDINGS
     return results.read_bytes()
 
 

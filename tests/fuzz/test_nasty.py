@@ -36,6 +36,7 @@ def test_a_number_is_all_it_takes() -> None:
     assert all(nasty(number) == nasty(number) for number in range(1, 3))
 
 
+@pytest.mark.skipif(not TEST_ALL, reason="other states: operations/batch/test_kills.py")
 def test_workers_of_dask_that_are_lost_over_hard_states(tmp_path: Path) -> None:
     """Every state has its row in the end, though workers die over them."""
     chance = Random(1)  # noqa: S311 - the same states every time

@@ -134,6 +134,8 @@ def test_a_task_that_always_kills_its_worker() -> None:
     with start(workers=2, allowed_failures=1) as own:
         settings = Settings(workers=at(own.scheduler_address))
         found = list(run(numbers(12), kill_the_parent, settings, header=HEADER))
+        with distributed.Client(own, set_as_default=False) as client:
+            client.wait_for_workers(2)  # a cluster without them takes half a minute to close
     expected = by_hand(12)
     expected[5] = Row("n:5", "killed", "every Dask worker that had it died", None)
     assert found == expected

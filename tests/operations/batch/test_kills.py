@@ -17,7 +17,7 @@ from tests.cli.killed import (
     results_undisturbed,
     write_states,
 )
-from tests.cli.running import command, environment, process
+from tests.cli.running import call, command, environment
 from tests.conftest import FOR_EVER_S, TEST_ALL
 from tests.operations.batch.dask_cluster import DaskCluster
 
@@ -72,7 +72,7 @@ def test_dask_that_stays_dead(
     with DaskCluster.of(workers=1) as dask:
         dask.wait_for_workers()  # else the run would not wait for them for long
         run = subprocess.Popen(
-            command(*words, "--cluster", dask.address, "--cluster-wait", "3"),
+            command(*words, "--cluster", dask.address, "--cluster-wait", "1"),
             env=environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -84,12 +84,12 @@ def test_dask_that_stays_dead(
     assert (run.returncode, out) == (GIVEN_UP, "")
     note, error, hint = said.splitlines()
     assert note.startswith(f"note: --cluster {dask.address}: ")
-    assert note.endswith("; waiting, at most 3 s")
+    assert note.endswith("; waiting, at most 1 s")
     assert error.startswith(f"error: --cluster {dask.address}: no Dask ")
     done, total = results.read_bytes().count(b"\n") - 1, undisturbed.count(b"\n") - 1
     assert re.search(
-        rf", and the 3 s of waiting are over; {total - done} of {total} states are not done$", error
+        rf", and the 1 s of waiting are over; {total - done} of {total} states are not done$", error
     )
     assert hint == f"  hint: {results} has what is done; --resume goes on with it"
-    assert process(*words, "--resume").returncode == FINDINGS
+    assert call(*words, "--resume").exit_code == FINDINGS
     assert results.read_bytes() == undisturbed

@@ -3,15 +3,17 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import anyio
 import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from planner.operations.cli.kueue_mcp_answer import TOOLS
 from tests.cli.running import call, cluster, command, environment, refused
@@ -24,7 +26,6 @@ from tests.told import told
 if TYPE_CHECKING:
     from mcp import Client
 
-Answer = TypeVar("Answer")
 GUIDE = ROOT / "docs/how-to/mcp.md"
 PENDING = "nlp/jobset-train-translator-8974c"
 EDIT = "clusterqueue/nlp.preemption.reclaimWithinCohort=LowerPriority"
@@ -37,62 +38,79 @@ CALLS: dict[str, Mapping[str, Any]] = {
 }
 
 
-def session(
-    ask: "Callable[[Client], Awaitable[Answer]]", *words: str | Path, path: str | None = None
-) -> Answer:
-    """Return what a client finds out that starts ``planner mcp`` with these words."""
+class Server(NamedTuple):
+    """A process of ``planner mcp``, by its client."""
+
+    portal: BlockingPortal
+    client: "Client"
+
+    def tools(self) -> list[Any]:
+        """Return the tools that it lists."""
+        listed = self.portal.start_task_soon(self.client.list_tools)
+        return list(listed.result(FOR_EVER_S).tools)
+
+    def said(self, tool: str, **arguments: Any) -> tuple[bool, str, Any]:
+        """Return whether a result is an error, its text and its structured content."""
+        called = self.portal.start_task_soon(self.client.call_tool, tool, arguments)
+        result = called.result(FOR_EVER_S)
+        (content,) = result.content
+        assert content.type == "text"
+        assert "Traceback" not in content.text
+        return result.is_error, content.text, result.structured_content
+
+
+@contextmanager
+def started(*words: str | Path, path: str = "") -> Iterator[Server]:
+    """Start ``planner mcp`` with these words, and end it."""
     # Two seconds, which no process that collects the tests of others has to spend.
     from mcp import Client, StdioServerParameters, stdio_client  # noqa: PLC0415
 
-    more = {} if path is None else {"PATH": path}
     program, *arguments = command("mcp", *words)
-    server = StdioServerParameters(command=program, args=arguments, env=environment(more), cwd=ROOT)
-
-    async def asked() -> Answer:
-        with anyio.fail_after(FOR_EVER_S):
-            async with Client(stdio_client(server)) as client:
-                return await ask(client)
-
-    return anyio.run(asked)
+    how = environment({"PATH": path} if path else {})
+    server = StdioServerParameters(command=program, args=arguments, env=how, cwd=ROOT)
+    with start_blocking_portal() as portal:
+        client = portal.wrap_async_context_manager(Client(stdio_client(server)))
+        with client as connected:
+            yield Server(portal, connected)
 
 
-async def said(client: "Client", tool: str, **arguments: Any) -> tuple[bool, str, Any]:
-    """Return whether a result is an error, its text and its structured content."""
-    result = await client.call_tool(tool, arguments)
-    (content,) = result.content
-    assert content.type == "text"
-    assert "Traceback" not in content.text
-    return result.is_error, content.text, result.structured_content
+@pytest.fixture(scope="module")
+def main(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the file that the server names first."""
+    folder = tmp_path_factory.mktemp("main")
+    (folder / "dumps" / "deep").mkdir(parents=True)
+    return Path(shutil.copy(QUICKSTART, folder / "main.json"))
 
 
-def once(tool: str, *words: str | Path, **arguments: Any) -> tuple[bool, str, Any]:
-    return session(lambda client: said(client, tool, **arguments), *words)
+@pytest.fixture(scope="module")
+def server(main: Path) -> Iterator[Server]:
+    """Give one that may read a file, a folder beside it, and a state of YuniKorn."""
+    with started(main, main.parent / "dumps", YUNIKORN) as found:
+        yield found
 
 
-def test_every_tool_answers_by_its_schema_and_as_the_command_does() -> None:
-    async def ask(client: "Client") -> dict[str, tuple[bool, str, Any]]:
-        tools = (await client.list_tools()).tools
-        assert {one.name for one in tools} == set(TOOLS)
-        assert all(one.annotations and one.annotations.read_only_hint for one in tools)
-        for one in tools:
-            assert TOOLS[one.name].published in (one.description or "")
-            assert set(CALLS[one.name]) <= set(one.input_schema["properties"])
-        return {one: await said(client, one, **CALLS[one]) for one in CALLS}
-
-    assert set(CALLS) == set(TOOLS)
-    answers = session(ask, QUICKSTART)
+def test_every_tool_answers_by_its_schema_and_as_the_command_does(
+    server: Server, main: Path
+) -> None:
+    tools = server.tools()
+    assert {one.name for one in tools} == set(CALLS) == set(TOOLS)
+    assert all(one.annotations and one.annotations.read_only_hint for one in tools)
+    for one in tools:
+        assert TOOLS[one.name].published in (one.description or "")
+        assert set(CALLS[one.name]) <= set(one.input_schema["properties"])
+    answers = {tool: server.said(tool, **arguments) for tool, arguments in CALLS.items()}
     for tool, (wrong, text, value) in answers.items():
         assert not wrong, text
         validator(TOOLS[tool].published).validate(value)
     _, text, plan = answers["plan"]
-    printed = json.loads(call("solve", QUICKSTART, "--format", "json").stdout)
+    printed = json.loads(call("solve", main, "--format", "json").stdout)
     for value in (plan, printed):
         value["certificate"]["wall_time_s"] = 0
     assert plan == printed
     assert all(one["workload"] in text for one in plan["victims"])
     _, text, lint = answers["lint"]
-    assert lint == json.loads(call("lint", QUICKSTART, "--format", "json").stdout)
-    assert text == call("lint", QUICKSTART, "--format", "table", env={"COLUMNS": "100"}).stdout
+    assert lint == json.loads(call("lint", main, "--format", "json").stdout)
+    assert text == call("lint", main, "--format", "table", env={"COLUMNS": "100"}).stdout
 
 
 WRONG: list[tuple[str, Mapping[str, Any], str]] = [
@@ -107,70 +125,55 @@ WRONG: list[tuple[str, Mapping[str, Any], str]] = [
 ]
 
 
-def test_what_is_wrong_is_said_in_a_result() -> None:
-    async def ask(client: "Client") -> list[tuple[bool, str, Any]]:
-        return [await said(client, tool, **arguments) for tool, arguments, _ in WRONG]
-
-    for (*_, expected), (wrong, text, value) in zip(WRONG, session(ask, QUICKSTART), strict=True):
+def test_what_is_wrong_is_said_in_a_result(server: Server) -> None:
+    for tool, arguments, expected in WRONG:
+        wrong, text, value = server.said(tool, **arguments)
         assert (wrong, value) == (True, None)
         assert expected in text
         assert "--" not in text
 
 
-def test_only_what_was_named_is_read(tmp_path: Path) -> None:
-    state = json.dumps(cluster())
-    allowed, secret = tmp_path / "dumps", tmp_path / "secret"
-    for folder in (allowed, allowed / "deep", secret):
-        folder.mkdir()
-        (folder / "one.json").write_text(state)
-    (tmp_path / "beside.json").write_text(state)
-    (allowed / "link.json").symlink_to(secret / "one.json")
-    main = tmp_path / "main.json"
-    main.write_text(state)
-
-    bad = ["link.json", "../secret/one.json", str(secret / "one.json"), "beside.json"]
+def test_only_what_was_named_is_read(server: Server, main: Path, tmp_path: Path) -> None:
+    secret, allowed = tmp_path / "one.json", main.parent / "dumps"
+    for path in (secret, allowed / "deep" / "one.json", main.with_name("beside.json")):
+        path.write_text(json.dumps(cluster()))
+    (allowed / "link.json").symlink_to(secret)
+    bad = ["link.json", os.path.relpath(secret, allowed), str(secret), "beside.json"]
     bad += ["no.json", "", "/etc/passwd", "\x00", "-"]
     names = {"main.json": "kueue", "deep/one.json": "kueue", str(YUNIKORN): "yunikorn"}
-
-    async def ask(client: "Client") -> dict[str, tuple[bool, str, Any]]:
-        return {one: await said(client, "plan", state=one) for one in (*names, *bad)}
-
-    got = session(ask, main, allowed, YUNIKORN)
-    answers = {one: plan["scheduler"] for one, (wrong, _, plan) in got.items() if not wrong}
+    got = {one: server.said("pending_workloads", state=one) for one in (*names, *bad)}
+    answers = {one: found["scheduler"] for one, (wrong, _, found) in got.items() if not wrong}
     assert answers == names
 
 
 def test_without_a_state_every_call_takes_a_snapshot(tmp_path: Path) -> None:
     stand_in = StandIn.make(tmp_path / "bin", cluster()["items"])
     path = f"{stand_in.folder}{os.pathsep}{os.environ['PATH']}"
-
-    async def ask(client: "Client") -> list[tuple[bool, str, Any]]:
-        tools = (await client.list_tools()).tools
-        assert not any("state" in one.input_schema["properties"] for one in tools)
-        first = [await said(client, "plan")]
+    with started("--context", "here", path=path) as server:
+        assert not any("state" in one.input_schema["properties"] for one in server.tools())
+        wrong, _, plan = server.said("plan")
+        assert not wrong
+        assert [one["workload"] for one in plan["victims"]]
         count = len(stand_in.calls())
-        first += [await said(client, "lint"), await said(client, "plan", state="x")]
+        assert not server.said("lint")[0]
         assert len(stand_in.calls()) > count
+        assert server.said("plan", state="x")[0]
         resource = "clusterqueues.kueue.x-k8s.io"
         stand_in.answer(resource, code=1, said=forbidden(resource))
-        return [*first, await said(client, "plan")]
-
-    answers = session(ask, "--context", "here", path=path)
-    plan, lint, named, denied = answers
-    assert [wrong for wrong, *_ in (plan, lint)] == [False, False]
-    assert [one["workload"] for one in plan[2]["victims"]]
-    assert named[0]
-    assert denied[0]
-    assert "forbidden" in denied[1]
+        wrong, text, _ = server.said("plan")
+    assert wrong
+    assert "forbidden" in text
     assert all("get" in words for words in stand_in.calls())
     assert all("--context=here" in words for words in stand_in.calls())
 
 
 def test_time_and_size_are_bounded(tmp_path: Path) -> None:
-    wrong, text, _ = once("plan", QUICKSTART, "--max-size", "1000")
+    with started(QUICKSTART, "--max-size", "1000") as server:
+        wrong, text, _ = server.said("pending_workloads")
     assert wrong
     assert "larger" in text or "more than" in text
-    wrong, text, _ = once("plan", QUICKSTART, "--memory", "64Mi")
+    with started(QUICKSTART, "--memory", "64Mi") as server:
+        wrong, text, _ = server.said("plan")
     assert wrong
     assert "--memory" in text
     fifo = tmp_path / "never"
@@ -179,7 +182,8 @@ def test_time_and_size_are_bounded(tmp_path: Path) -> None:
     stuck.write_text(f"#!/bin/sh\nread x <{fifo}\n")
     stuck.chmod(0o755)
     path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    wrong, text, _ = session(lambda client: said(client, "plan"), "--seconds", "1", path=path)
+    with started("--seconds", "1", path=path) as server:
+        wrong, text, _ = server.said("plan")
     assert wrong
     told(text)
 
@@ -242,4 +246,5 @@ def test_the_guide_has_the_tools_and_a_configuration_that_works(tmp_path: Path) 
     assert (server["command"], server["args"][0]) == ("planner", "mcp")
     words = [word.replace("/srv/dumps", str(tmp_path)) for word in server["args"][1:]]
     (tmp_path / "cluster.json").write_text(json.dumps(cluster()))
-    assert once("plan", *words)[0] is False
+    with started(*words) as server:
+        assert server.said("pending_workloads")[0] is False

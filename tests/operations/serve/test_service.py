@@ -10,20 +10,23 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from fastapi import FastAPI
 from jsonschema import Draft202012Validator
 from jsonschema.validators import validator_for
 
+from planner.cli.main import main
 from planner.cli.value import address
+from planner.errors import TELL_KIND
 from planner.objective.profiles import PROFILES
 from planner.operations.serve import app as serving
 from planner.operations.serve import server
-from planner.operations.serve.answering import Bounds, run_command
+from planner.operations.serve.answering import PROGRAM, Bounds, run_command
 from planner.operations.serve.app import AskedWho
 from tests.batch.runs import wait_for
 from tests.cli.running import another_pending, call, cluster, refused
@@ -43,6 +46,27 @@ def one(answer: Coroutine[Any, Any, Answer]) -> Answer:
     return asyncio.run(answer)
 
 
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands run in this process: one of their own for each answer takes much longer."""
+
+    class Here:
+        returncode: int | None = None
+
+        def __init__(self, words: Sequence[str]) -> None:
+            self.words = words
+
+        async def communicate(self, dump: bytes) -> tuple[bytes, bytes]:
+            done = CliRunner().invoke(main, self.words, dump, {TELL_KIND: "1"})
+            self.returncode = done.exit_code
+            return done.stdout_bytes, done.stderr_bytes
+
+    async def start(*words: str, **_: Any) -> Here:
+        return Here(words[words.index(PROGRAM) + 1 :])
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start)
+
+
 def without_times(plan: dict[str, Any]) -> dict[str, Any]:
     del plan["certificate"]["wall_time_s"]
     return plan
@@ -60,6 +84,7 @@ def test_a_plan_is_that_of_the_command_line(tmp_path: Path) -> None:
     assert without_times(answer.json) == without_times(json.loads(printed.stdout))
 
 
+@pytest.mark.usefixtures("here")
 def test_gzip_and_objectives() -> None:
     answer = one(ask(service(), "/v1/plan", gzip.compress(DUMP), objective="min-count"))
     assert answer.json["objective"] == "min-count"
@@ -67,6 +92,7 @@ def test_gzip_and_objectives() -> None:
         assert AskedWho(objective=name).objective == name
 
 
+@pytest.mark.usefixtures("here")
 def test_why_not_and_a_page() -> None:
     why = one(ask(service(), "/v1/explanation", DUMP, victim="ns/small-1"))
     assert (why.status, why.json["question"]) == (200, "why-not-that-one")
@@ -78,6 +104,7 @@ def test_why_not_and_a_page() -> None:
     assert page.headers["cache-control"] == "no-store"
 
 
+@pytest.mark.usefixtures("here")
 def test_what_if_and_what_can_be_set() -> None:
     edits = ["clusterqueue/lender.quota.default/gpu.nominal=2", "workload/ns/big.priority=3"]
     whatif = one(ask(service(), "/v1/whatif", DUMP, set=edits))
@@ -97,6 +124,7 @@ def test_edits_are_bounded(edits: list[str], monkeypatch: pytest.MonkeyPatch) ->
     assert one(ask(service(), "/v1/whatif", DUMP, set=edits)).status == 400
 
 
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("dump", "query"),
     [
@@ -116,6 +144,7 @@ def test_what_cannot_be_used_says_why(dump: bytes, query: dict[str, str]) -> Non
     assert not answer.json["error"].endswith("kind: input")
 
 
+@pytest.mark.usefixtures("here")
 def test_no_hint_is_about_an_option_of_the_command_line() -> None:
     both = json.dumps(cluster(another_pending("other"))).encode()
     several = one(ask(service(), "/v1/plan", both)).json["error"]
@@ -128,6 +157,7 @@ def test_no_hint_is_about_an_option_of_the_command_line() -> None:
     told(misspelt)
 
 
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     "dump",
     [gzip.compress(b" " * 2 * 10**6), gzip.compress(b"[" + b"{}," * 2**19 + b"{}]")],
@@ -140,6 +170,7 @@ def test_a_dump_that_is_too_large_unpacked_is_too_large(dump: bytes) -> None:
     told(answer.json["error"])
 
 
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     "query", [{"now": "99", "set": "a=b"}, {"set": "clusterqueue/nobody.fairSharing.weight=2"}]
 )
@@ -364,6 +395,7 @@ def test_a_process_that_works_without_end_is_ended(
     assert ended.code == -signal.SIGKILL
 
 
+@pytest.mark.usefixtures("here")
 def test_openapi_has_the_schemas_of_the_answers() -> None:
     value = one(ask(service(), "/openapi.json", method="GET")).json
     assert (value["openapi"], value["info"]["version"]) == ("3.1.0", "1.2.3")
@@ -454,19 +486,8 @@ def test_a_state_is_there_as_it_was(tmp_path: Path) -> None:
     assert "is a directory" in refused("serve", tmp_path)
 
 
-def test_idle_connections_shut_nobody_out_and_errors_are_json() -> None:
-    with serving_at() as (_, at):
-        idle = [socket.create_connection(at) for _ in range(50)]
-        assert b'{"status":"ok"}' in answered(at, HEALTH)
-        head, _, said = answered(at, b"no HTTP at all\r\n\r\n").partition(b"\r\n\r\n")
-        assert head.startswith(b"HTTP/1.1 400 ")
-        assert json.loads(said) == {"error": "Invalid HTTP request received."}
-        for connection in idle:
-            connection.close()
-
-
-def test_of_many_connections_the_oldest_idle_ones_are_closed() -> None:
-    """Files that may be open are never used up, and the log says nothing."""
+def test_idle_connections_shut_nobody_out_and_the_oldest_are_closed() -> None:
+    """Files that may be open are never used up, and the log says nothing. Errors are JSON."""
     with serving_at() as (process, at):
         idle = [socket.create_connection(at) for _ in range(150)]
         assert b'{"status":"ok"}' in answered(at, HEALTH)
@@ -476,6 +497,9 @@ def test_of_many_connections_the_oldest_idle_ones_are_closed() -> None:
         last.settimeout(0)
         with pytest.raises(BlockingIOError):
             last.recv(1)
+        head, _, said = answered(at, b"no HTTP at all\r\n\r\n").partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 400 ")
+        assert json.loads(said) == {"error": "Invalid HTTP request received."}
         for connection in idle:
             connection.close()
         process.terminate()

@@ -86,6 +86,7 @@ def test_what_is_planned_is_evicted_where_all_is_quiet(live: Live) -> None:
     assert live.left()[0] == set()
 
 
+@AT_NIGHT
 def test_never_anybody_else_where_jobs_come_and_go(live: Live) -> None:
     fill(live)
     first = live.submit("first", "lender", "high", gpus=2)
