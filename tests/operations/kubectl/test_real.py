@@ -42,48 +42,37 @@ def write(config: Path, server: str) -> None:
     config.write_text(json.dumps(whole), encoding="utf-8")
 
 
-def take(
-    config: Path,
-    *,
-    objects: Iterable[Object] = OBJECTS,
-    missing: Iterable[str] = (),
-    forbidden: Iterable[str] = (),
-    namespace: str | None = None,
-) -> Dump:
-    with api_server(objects, missing, forbidden) as server:
+def kubectl(config: Path) -> Kubectl:
+    return Kubectl(context="this", kubeconfig=str(config), timeout_s=FOR_EVER_S)
+
+
+def take(config: Path, *, objects: Iterable[Object] = OBJECTS, **how: Iterable[str]) -> Dump:
+    with api_server(objects, **how) as server:
         write(config, server)
-        kubectl = Kubectl(context="this", kubeconfig=str(config), timeout_s=FOR_EVER_S)
-        return take_dump(kubectl, namespace=namespace)
+        return take_dump(kubectl(config))
 
 
-def test_all_objects_also_of_lists_in_pieces(config: Path) -> None:
-    dump = take(config)
-    assert dump.counts["workloads"] == 6 > CHUNK
+def test_all_objects_also_of_lists_in_pieces_and_those_of_a_namespace(config: Path) -> None:
+    elsewhere = {"name": "elsewhere", "namespace": "elsewhere"}
+    queues = [each for each in OBJECTS if each["kind"] == "LocalQueue"]
+    objects = [*OBJECTS, {**queues[0], "metadata": elsewhere}]
+    with api_server(objects) as server:
+        write(config, server)
+        dump = take_dump(kubectl(config))
+        counts = take_dump(kubectl(config), namespace="elsewhere").counts
+    assert dump.counts["workloads"] == counts["workloads"] == 6 > CHUNK
+    assert counts["localqueues"] == len(queues) + 1
     assert dump.notes == ()
     key = json.dumps
     assert sorted(key(each, sort_keys=True) for each in dump.objects) == sorted(
-        key(each, sort_keys=True) for each in OBJECTS
+        key(each, sort_keys=True) for each in objects
     )
 
 
-def test_namespace(config: Path) -> None:
-    elsewhere = {"name": "elsewhere", "namespace": "elsewhere"}
-    queues = [each for each in OBJECTS if each["kind"] == "LocalQueue"]
-    more = {**queues[0], "metadata": elsewhere}
-    counts = take(config, objects=[*OBJECTS, more], namespace="elsewhere").counts
-    assert counts["localqueues"] == len(queues) + 1
-    assert counts["workloads"] == 6
-
-
-def test_type_that_the_cluster_does_not_have(config: Path) -> None:
-    dump = take(config, missing=["AdmissionCheck"])
-    (note,) = dump.notes
-    assert note.startswith("the cluster has no admissionchecks.kueue.x-k8s.io: ")
-
-
-def test_object_that_the_cluster_does_not_have(config: Path) -> None:
-    dump = take(config, objects=cluster()["items"])
-    manager, note = dump.notes
+def test_types_and_objects_that_the_cluster_does_not_have(config: Path) -> None:
+    dump = take(config, objects=cluster()["items"], missing=["AdmissionCheck"])
+    kind, manager, note = dump.notes
+    assert kind.startswith("the cluster has no admissionchecks.kueue.x-k8s.io: ")
     assert manager.startswith("the cluster has no Deployment kueue-system/kueue-controller-manager")
     assert note.startswith("the cluster has no ConfigMap kueue-system/kueue-manager-config: ")
 
