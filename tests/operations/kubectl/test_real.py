@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ def kubectl(config: Path) -> Kubectl:
     return Kubectl(context="this", kubeconfig=str(config), timeout_s=FOR_EVER_S)
 
 
-def take(config: Path, *, objects: Iterable[Object] = OBJECTS, **how: Iterable[str]) -> Dump:
+def take(config: Path, *, objects: Iterable[Object] = OBJECTS, **how: Any) -> Dump:
     with api_server(objects, **how) as server:
         write(config, server)
         return take_dump(kubectl(config))

@@ -13,7 +13,7 @@ from tests.told import told
 def test_plans_explanations_and_lint_say_the_same() -> None:
     """Who never gets anything, by a simulation, is told so by all of them."""
     seen: Counter[str] = Counter()
-    for state in map(drawn, range(10_030, 10_630 if TEST_ALL else 10_045)):
+    for state in map(drawn, range(10_000, 10_600) if TEST_ALL else range(10_030, 10_045)):
         ever = {one.by or one.workload for one in simulate(state).timeline}
         starving = {
             name.removeprefix("workload/")
@@ -29,7 +29,8 @@ def test_plans_explanations_and_lint_say_the_same() -> None:
                 assert {*plan.greedy.in_the_way} <= starving
                 note = plan.greedy.explanation
                 assert note in plan.notes
-                told(note)
+                if not seen["never"]:
+                    told(note)
                 assert note in planner.explain(state, key).answer
             seen["never" if plan.greedy.in_the_way else "other"] += 1
     assert seen["never"], seen
