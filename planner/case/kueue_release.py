@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from itertools import chain
 from math import inf
 from typing import Final
@@ -150,18 +149,17 @@ def by_other_releases(case: Case, is_late: Callable[[], bool]) -> Iterator[str]:
     known = snapshot.configuration.release_known_by != "assumed"
     if known or not case.is_small or is_late():
         return
-    asked, last = (snapshot.now, preemptor.key), _LAST.of(state)
-    if last is None or last[0] != asked:
-        last = _LAST.keep(state, (asked, _decides_otherwise(case)))
-    if last[1]:
+    asked = snapshot.now, preemptor.key
+    other = _LAST.recall(state, asked, lambda: _decides_otherwise(case))
+    if other:
         yield (
-            f"the release of Kueue is not known, and matters: {last[1]} would decide otherwise "
+            f"the release of Kueue is not known, and matters: {other} would decide otherwise "
             "than the newest, whose rules are used; give the release that it is"
         )
 
 
-_LAST: Final = Kept[tuple[tuple[datetime, str], str]]()
-"""Which release decided otherwise last, with the clock and the preemptor."""
+_LAST: Final = Kept[str]()
+"""Which release decided otherwise last, by the clock and the preemptor."""
 
 
 def _decides_otherwise(case: Case) -> str:

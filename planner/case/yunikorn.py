@@ -42,12 +42,9 @@ class Case(Struct, frozen=True, dict=True):
     @cached_property
     def outlook(self) -> Outlook:
         """What the core's cycles make of its decision, where the state is small."""
-        cluster, asking, last = self.cluster, self.asking, _LAST.of(self.state)
+        state, cluster, asking = self.state, self.cluster, self.asking
         asked = cluster.partition.name, asking.application.application_id, asking.ask.allocation_key
-        if last is None or last[0] != asked:
-            found = look_ahead(self.state, cluster, asking, self.decision)
-            last = _LAST.keep(self.state, (asked, found))
-        return last[1]
+        return _LAST.recall(state, asked, lambda: look_ahead(state, cluster, asking, self.decision))
 
     @property
     def held_back(self) -> YuniKornHeldBack | None:
@@ -77,8 +74,8 @@ class Case(Struct, frozen=True, dict=True):
         )
 
 
-_LAST: Final = Kept[tuple[tuple[str, str, str], Outlook]]()
-"""The outlook that was found last, with its partition, application and ask."""
+_LAST: Final = Kept[Outlook]()
+"""The outlook that was found last, by partition, application and ask."""
 
 
 def in_words(course: Course) -> str:

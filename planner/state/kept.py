@@ -6,6 +6,7 @@ each of its pending workloads, by the verifier.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Generic, TypeVar
 from weakref import ReferenceType, ref
 
@@ -21,16 +22,21 @@ class Kept(Generic[Answer]):
     """
 
     def __init__(self) -> None:
-        self._last: tuple[ReferenceType[AnyState], Answer] | None = None
+        self._last: tuple[ReferenceType[AnyState], object, Answer] | None = None
 
-    def of(self, state: AnyState) -> Answer | None:
-        """Return the answer about a state, by identity; ``None`` if the last was about another."""
+    def recall(self, state: AnyState, asked: object, make: Callable[[], Answer]) -> Answer:
+        """Return the answer about a state, by identity: the last one, or a new one.
+
+        ``asked`` has all else that the answer depends on.
+        """
         last = self._last
-        return last[1] if last is not None and last[0]() is state else None
+        if last is not None and last[0]() is state and last[1] == asked:
+            return last[2]
+        return self.keep(state, asked, make())
 
-    def keep(self, state: AnyState, answer: Answer) -> Answer:
+    def keep(self, state: AnyState, asked: object, answer: Answer) -> Answer:
         """Return an answer, which takes the place of the last one."""
-        self._last = ref(state, self._forget), answer  # as a whole: other threads may plan, too
+        self._last = ref(state, self._forget), asked, answer  # as a whole: other threads plan, too
         return answer
 
     def _forget(self, gone: ReferenceType[AnyState]) -> None:

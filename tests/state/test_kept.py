@@ -13,19 +13,19 @@ class Answer:
 
 def test_of_the_state_itself_and_of_no_other() -> None:
     state, kept = state_of(queue("q", 1), pending("q", 1)), Kept[Answer]()
-    assert kept.of(state) is None
-    first, second = Answer(), Answer()
-    assert kept.keep(state, first) is kept.of(state) is first
+    first = kept.recall(state, "a", Answer)
+    assert kept.recall(state, "a", Answer) is first
     same = state.model_copy()
-    assert kept.of(same) is None
-    kept.keep(same, second)
-    assert (kept.of(same), kept.of(state)) == (second, None)
+    second = kept.recall(same, "a", Answer)
+    assert second is not first
+    assert kept.recall(same, "a", Answer) is second
+    assert kept.recall(same, "b", Answer) is not second
+    assert kept.keep(same, "b", first) is kept.recall(same, "b", Answer) is first
 
 
 def test_as_long_as_the_state_lives() -> None:
-    state, kept, answer = state_of(queue("q", 1), pending("q", 1)), Kept[Answer](), Answer()
-    gone = ref(kept.keep(state, answer))
-    del answer
+    state, kept = state_of(queue("q", 1), pending("q", 1)), Kept[Answer]()
+    gone = ref(kept.recall(state, "a", Answer))
     assert gone() is not None
     del state
     gc.collect()

@@ -273,7 +273,8 @@ def test_orders_are_tried_only_where_they_can_matter(monkeypatch: pytest.MonkeyP
     assert {(False, False), (True, False), (True, True)} == {*kinds}
     monkeypatch.setattr(outlook._Rank, "compared", True)  # noqa: SLF001 - all orders are tried
     for one in cases:
-        assert Case(one.state, one.cluster, one.asking).outlook == one.outlook
+        again = outlook.look_ahead(one.state, one.cluster, one.asking, one.decision)
+        assert again == one.outlook
 
 
 def test_what_a_queue_above_its_max_leaves_to_chance() -> None:

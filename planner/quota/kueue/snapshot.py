@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
@@ -180,14 +180,10 @@ def take_snapshot(
       quota only.
     """
     clock, wanted = now or state.now, tuple(extra)
-    last = _LAST[placing].of(state)
-    if (
-        last is not None
-        and (last.now, last.now.tzinfo) == (clock, clock.tzinfo)
-        and (last.fr_index.keys() >= {*wanted})
-    ):
-        return last
-    return _LAST[placing].keep(state, build_snapshot(state, clock, wanted, placing=placing))
+    kept, asked = _LAST[placing], (clock, clock.tzinfo)
+    make = partial(build_snapshot, state, clock, wanted, placing=placing)
+    found = kept.recall(state, asked, make)
+    return found if found.fr_index.keys() >= {*wanted} else kept.keep(state, asked, make())
 
 
 _LAST: Final = {placing: Kept[Snapshot]() for placing in (False, True)}

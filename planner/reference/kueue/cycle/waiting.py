@@ -263,15 +263,13 @@ def first_in_line(
 
     Who is parked after a try comes behind all others, but where it is ``awake``, as the others are.
     """
-    last = _LAST_FIRST.of(state)
-    if last is None or last[0] != snapshot.now:
-        last = _LAST_FIRST.keep(state, (snapshot.now, *_first_in_line(state, snapshot)))
-    return last[1] if awake else last[2]
+    found = _LAST_FIRST.recall(state, snapshot.now, lambda: _first_in_line(state, snapshot))
+    return found[0] if awake else found[1]
 
 
 _First = Mapping[int, Workload]
-_LAST_FIRST: Final = Kept[tuple[datetime, _First, _First]]()
-"""Who was first in line last, with the clock."""
+_LAST_FIRST: Final = Kept[tuple[_First, _First]]()
+"""Who was first in line last, by the clock."""
 
 
 def _first_in_line(state: State, snapshot: Snapshot) -> tuple[_First, _First]:
