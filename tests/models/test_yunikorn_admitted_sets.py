@@ -1,5 +1,7 @@
 """The model admits exactly the victim sets that the real core's primitives accept, node by node."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from planner.models.yunikorn.laws import assemble, lacking
 from planner.problem.array import BoolArray
 from planner.problem.yunikorn import YuniKornProblem
 from planner.quota.yunikorn.lowered import LOWERED
+from tests.conftest import some
 from tests.exact import admits
 from tests.yunikorn.admitted import NodeSets, admitted, every_allocation_apart, problem_of
 from tests.yunikorn.legality import (
@@ -41,8 +44,7 @@ def recorded_problem(line: Line) -> tuple[YuniKornProblem, tuple[str, ...]]:
     return problem, () if problem.may_preempt else ("YK-11",)
 
 
-@pytest.mark.parametrize("rules", FIELDS)
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(("name", "rules"), some(product(SMALL, FIELDS), 3))
 def test_admitted_sets_equal_recorded_sets(name: str, rules: str) -> None:
     compared = 0
     for line in lines(name, step(name, SAMPLE, FEW)):

@@ -43,9 +43,9 @@ from tests.proof.recheck import Walked, faults, recorded
 from tests.random_trees import PREEMPTOR, Instance, random_instance
 from tests.solver.oracle_difference import answer, compare, enumerated
 
-STATES = int(os.environ.get("PLANNER_MUTANTS") or (400 if TEST_ALL else 10))
+STATES = int(os.environ.get("PLANNER_MUTANTS") or (400 if TEST_ALL else 5))
 RECORDED = ("small-classical-hier", "small-fair-hier", "small-classical-flat", "small-fair-flat")
-LINES = 40 if TEST_ALL else 4
+LINES = 40 if TEST_ALL else 2
 SEEDS = 200 if TEST_ALL else 8
 MUTANTS = {"random": 12}
 """How many of a kind there are for each plan; of other sources it is ``FEWER``."""

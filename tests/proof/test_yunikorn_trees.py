@@ -7,6 +7,7 @@ part.
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import product
 from random import Random
 
 import numpy as np
@@ -21,7 +22,7 @@ from planner.proof.yunikorn import YuniKornRules
 from planner.solver.start import Given
 from planner.solver.yunikorn.planning import Laws
 from planner.solver.yunikorn.start import start
-from tests.conftest import TEST_ALL
+from tests.conftest import TEST_ALL, some
 from tests.proof.yunikorn_sets import (
     MEASURES,
     Counts,
@@ -219,8 +220,7 @@ def test_levels_one_after_the_other() -> None:
                 assert answered(question(sets, rules, bounds)).steps is not None, seed
 
 
-@pytest.mark.parametrize("laws", LAWS)
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(("name", "laws"), some(product(SMALL, LAWS), 3))
 def test_recorded_legal_sets(name: str, laws: Laws) -> None:
     """The lists do not look at YK-11, so only asks that may preempt take part."""
     proved = 0

@@ -29,9 +29,9 @@ from tests.solver.oracle_difference import (
 )
 
 THOROUGH = TEST_ALL or "PLANNER_FUZZ" in os.environ
-STATES = int(os.environ.get("PLANNER_FUZZ") or (4000 if TEST_ALL else 9))
+STATES = int(os.environ.get("PLANNER_FUZZ") or (4000 if TEST_ALL else 6))
 FIRST = int(os.environ.get("PLANNER_FUZZ_FROM") or 0)
-CHUNK = 25 if THOROUGH else 9
+CHUNK = 25 if THOROUGH else 6
 CHUNKS = [range(start, start + CHUNK) for start in range(FIRST, FIRST + STATES, CHUNK)]
 NAMES = [f"seeds-{chunk.start}-to-{chunk.stop - 1}" for chunk in CHUNKS]
 
@@ -73,7 +73,7 @@ def test_running_out_of_time_never_makes_it_worse_than_the_schedulers_own(
 ) -> None:
     """Some runs find what they like among equals; then there is no time for any other."""
     cut = 0
-    for seed in range(FIRST, FIRST + max(10, STATES // 5)):
+    for seed in range(FIRST, FIRST + max(6, STATES // 5)):
         state, left = random_state(seed), [runs]
 
         def hasty(

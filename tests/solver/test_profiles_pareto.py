@@ -17,7 +17,7 @@ from planner.plan.front import Front
 from planner.solver.yunikorn.planning import Laws
 from tests.benchmarks.large import large
 from tests.cluster import pending, queue, running, state_of
-from tests.conftest import TEST_ALL
+from tests.conftest import TEST_ALL, some
 from tests.solver.truth import truths, value_of
 from tests.solver.yunikorn_truth import LAWS
 from tests.solver.yunikorn_truth import truths as yunikorn_truths
@@ -36,6 +36,12 @@ PAIRS = (
     "excess_freed,lost_work+restart_cost",
     "queues,priority_weight",
 )
+FILES = (
+    ("small-classical-flat", False),
+    ("small-classical-hier", False),
+    ("small-flavors", False),
+    ("small-fair-flat", True),
+)
 
 
 def best_of(points: set[Point]) -> tuple[Point, ...]:
@@ -52,15 +58,9 @@ def values(front: Front) -> tuple[Point, ...]:
 
 
 @pytest.mark.parametrize(
-    ("name", "fair"),
-    [
-        ("small-classical-flat", False),
-        ("small-classical-hier", False),
-        ("small-flavors", False),
-        ("small-fair-flat", True),
-    ],
+    ("pair", "name", "fair"),
+    some(((pair, *file) for pair in PAIRS for file in FILES), 5),
 )
-@pytest.mark.parametrize("pair", PAIRS)
 def test_front_is_that_of_all_legal_sets(name: str, pair: str, *, fair: bool) -> None:
     first, second = parse_front(f"pareto:{pair}")
     compared = 0
@@ -256,13 +256,7 @@ def drawn(folder: Path, seed: str) -> Profile:
 
 @pytest.mark.parametrize(
     ("name", "fair"),
-    [
-        ("small-classical-flat", False),
-        ("small-classical-hier", False),
-        ("small-flavors", False),
-        ("small-fair-flat", True),
-        ("small-fair-hier", True),
-    ],
+    [*FILES, ("small-fair-hier", True)],
 )
 def test_optimum_is_the_first_of_the_best_legal_sets(
     tmp_path: Path, name: str, *, fair: bool

@@ -31,7 +31,7 @@ STABLE = PROFILES["stable"]
 CLASSICAL = ("small-classical-flat", "small-classical-hier", "small-flavors")
 FAIR = ("small-fair-flat", "small-fair-hier", "small-edge")
 FILES = [*((name, False) for name in CLASSICAL), *((name, True) for name in FAIR)]
-EVERY = 2 if TEST_ALL else 30
+EVERY = 2 if TEST_ALL else 60
 
 
 class Asked:
@@ -102,7 +102,7 @@ def test_optimum_is_the_first_of_the_best_legal_sets(name: str, *, fair: bool) -
         assert plan.terms["unstable"] == len(plan.stability) == len(line.unstable[expected])
         compared += 1
         unstable += any(line.unstable.values())
-    assert compared >= 4
+    assert compared >= 2
     assert unstable
 
 

@@ -5,6 +5,7 @@ Source: Apache YuniKorn 1.5.0, user guide, "Preemption". They end as it says for
 
 import copy
 import random
+from itertools import product
 
 import pytest
 
@@ -12,6 +13,7 @@ import planner
 from planner.plan.yunikorn import YuniKornPlan
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.state.yunikorn import Allocation, Application, Ask, YuniKornState
+from tests.conftest import some
 from tests.solver.yunikorn_truth import SAMPLE
 from tests.yunikorn.legality import SMALL
 from tests.yunikorn.recorded import Line, lines, step
@@ -140,8 +142,7 @@ def solved(line: Line, profile: str) -> YuniKornPlan:
     return planner.solve(state, line["ask"]["allocationKey"], profile)
 
 
-@pytest.mark.parametrize("profile", ["no-regret", "min-count"])
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(("name", "profile"), some(product(SMALL, ["no-regret", "min-count"]), 3))
 def test_the_order_of_the_state_decides_only_between_equals(name: str, profile: str) -> None:
     """Other victims only where the core's own order has equals: it has none of its own there."""
     compared = 0

@@ -8,6 +8,7 @@ required node the plan is legal, and never larger than what the core takes.
 import json
 from collections import Counter
 from functools import cache
+from itertools import product
 from random import Random
 
 import pytest
@@ -20,7 +21,7 @@ from planner.quota.yunikorn.resource import fits_in
 from planner.reader.yunikorn import read_yunikorn_objects
 from planner.solver.yunikorn.planning import Laws
 from planner.state.yunikorn import YuniKornState
-from tests.conftest import TEST_ALL
+from tests.conftest import TEST_ALL, some
 from tests.solver.ways import solve
 from tests.solver.yunikorn_truth import FEW, LAWS, SAMPLE, truths, value_of
 from tests.told import told
@@ -46,8 +47,7 @@ from tests.yunikorn.recorded import FEATURES, FULL, NAMES, Line, lines, named, s
 SEEDS = range(2 if TEST_ALL else 1)
 
 
-@pytest.mark.parametrize("laws", LAWS)
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(("name", "laws"), some(product(SMALL, LAWS), 3))
 def test_min_count_and_min_cost_equal_the_recorded_minimum(name: str, laws: Laws) -> None:
     compared = 0
     for truth in truths(name, laws):
@@ -69,9 +69,10 @@ def test_min_count_and_min_cost_equal_the_recorded_minimum(name: str, laws: Laws
     assert compared == len(range(0, sum(1 for _ in lines(name, 1)), step(name, SAMPLE, FEW)))
 
 
-@pytest.mark.parametrize("profile", ["no-regret", "least-disruption", "fair", "kueue-like"])
-@pytest.mark.parametrize("laws", LAWS)
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(
+    ("name", "laws", "profile"),
+    some(product(SMALL, LAWS, ["no-regret", "least-disruption", "fair", "kueue-like"]), 3),
+)
 def test_the_answer_is_the_first_of_the_best_recorded_sets(
     name: str, laws: Laws, profile: str
 ) -> None:
@@ -111,8 +112,7 @@ def test_the_last_tier_goes_only_where_no_legal_set_spares_it(laws: Laws) -> Non
     assert not SMALL or (spared and needed)
 
 
-@pytest.mark.parametrize("laws", LAWS)
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(("name", "laws"), some(product(SMALL, LAWS), 3))
 def test_caps_of_a_lawful_core_are_kept(name: str, laws: Laws) -> None:
     kept = 0
     no_regret = PROFILES["no-regret"]
@@ -130,8 +130,7 @@ def test_caps_of_a_lawful_core_are_kept(name: str, laws: Laws) -> None:
     assert kept
 
 
-@pytest.mark.parametrize("laws", LAWS)
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(("name", "laws"), some(product(SMALL, LAWS), 3))
 def test_the_core_is_outside_the_rules_exactly_where_it_was_recorded(name: str, laws: Laws) -> None:
     """Where the core itself does not decide twice the same, only its recorded decision counts."""
     field = {"design": "greedyLegal", "code": "greedyCode"}[laws]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 
 import pytest
 
@@ -15,7 +16,7 @@ from planner.solver.deadline import Deadline
 from tests.cluster import PENDING, pending, queue, running, state_of
 from tests.commands.explain.kueue import relaxed
 from tests.commands.explain.kueue.inquire import inquire
-from tests.conftest import TEST_ALL, recorded_root
+from tests.conftest import TEST_ALL, recorded_root, some
 from tests.solver.truth import Measured, Terms, Truth, Victims, truths, value_of
 from tests.told import told
 
@@ -46,8 +47,10 @@ def solvable(name: str, *, fair: bool) -> list[Truth]:
     return [truth for truth in truths(name, EVERY, fair=fair) if truth.legal]
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize(("name", "fair"), FILES)
+@pytest.mark.parametrize(
+    ("name", "fair", "objective"),
+    some(((*file, objective) for file, objective in product(FILES, OBJECTIVES)), 2),
+)
 def test_necessary_is_what_all_optima_share(name: str, objective: str, *, fair: bool) -> None:
     profile = PROFILES[objective]
     answers = set()
@@ -64,8 +67,10 @@ def test_necessary_is_what_all_optima_share(name: str, objective: str, *, fair: 
     assert answers >= {True}
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize(("name", "fair"), FILES)
+@pytest.mark.parametrize(
+    ("name", "fair", "objective"),
+    some(((*file, objective) for file, objective in product(FILES, OBJECTIVES)), 2),
+)
 def test_optima_are_counted_and_listed(name: str, objective: str, *, fair: bool) -> None:
     profile = PROFILES[objective]
     for truth in solvable(name, fair=fair):
@@ -85,8 +90,10 @@ def test_optima_are_counted_and_listed(name: str, objective: str, *, fair: bool)
         assert 1 <= few.count <= len(optima)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize(("name", "fair"), FILES)
+@pytest.mark.parametrize(
+    ("name", "fair", "objective"),
+    some(((*file, objective) for file, objective in product(FILES, OBJECTIVES)), 2),
+)
 def test_alternatives_are_the_best_with_and_without(
     name: str, objective: str, *, fair: bool
 ) -> None:
