@@ -9,7 +9,7 @@ import numpy as np
 
 from planner.case.kueue import Case
 from planner.case.kueue_room import where_short
-from planner.laws.kueue import KT_ROOM
+from planner.laws.kueue import KQ_BORROW_WITHIN_COHORT, KT_ROOM
 from planner.plan import Conclusion
 from planner.plan.base import name_some
 from planner.plan.kueue import (
@@ -394,7 +394,7 @@ def _obstacle(case: Case, eligible: BoolArray) -> str:
         gone = "the only candidate" if count == 1 else f"all {count} candidates"
         return f"even without {gone} {on_nodes}"
     reason = (
-        "queues that stop being over their quota, or limits on the way, protect what is needed"
+        _protected(case, eligible)
         if problem.fair is None
         else "what would be needed is protected by queues that stop borrowing, by limits on the "
         "way, or because the preemptor's side would then be the more unfair one"
@@ -403,6 +403,32 @@ def _obstacle(case: Case, eligible: BoolArray) -> str:
         reason += ", or the nodes lack room without those"
     none = "the only candidate is not" if count == 1 else f"no set of the {count} candidates is"
     return f"{none} legal: {reason}"
+
+
+def _protected(case: Case, eligible: BoolArray) -> str:
+    """Say what protects too many, without fair sharing.
+
+    With all candidates of its own gone the queue is still beyond its quota, and so is each cohort
+    above it: then nobody of another queue may go without borrowWithinCohort.
+    """
+    problem = case.problem
+    queue = problem.path[0]
+    own = np.flatnonzero(eligible & (problem.queue == queue))
+    freed = problem.holding[own].sum(axis=0).tolist()
+    beyond = any(
+        problem.usage[queue][fr] - freed[fr] + problem.request[fr] > problem.quota[queue][fr]
+        for fr in problem.needed
+    )
+    if (
+        beyond
+        and not any(problem.advantage)
+        and (problem.policy.borrow_within_cohort.policy == "Never")
+    ):
+        return (
+            f"{_named(case.snapshot, queue)} would have to borrow, and takes nothing from other "
+            f"queues then, since borrowWithinCohort is Never ({KQ_BORROW_WITHIN_COHORT.id})"
+        )
+    return "queues that stop being over their quota, or limits on the way, protect what is needed"
 
 
 _IF_IT_DID: Final = "Kueue does not even look at {}", "; the plan is what would be if it did"

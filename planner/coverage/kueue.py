@@ -392,7 +392,8 @@ class KueueCoverage(Covering[Plan]):
             return ()
         _, queue = queues
         found = [*_of_its_cycle(self.state, workload, queue), *self._on_queue(queue)]
-        return (*found, *_lacking_of(self.state, workload, queue))
+        found += _lacking_of(self.state, workload, queue)
+        return (*found, *_in_no_queue(self.state.without_queue))
 
     def _on_queue(self, queue: ClusterQueue) -> Sequence[str]:
         """Return the remarks on a queue and its tree, for any of its workloads."""
@@ -450,6 +451,13 @@ def covered_joint(
     found = chain(*map(known.unmodelled, keys), *map(known.miscounted, keys), besides)
     missing = dict.fromkeys(found)
     return qualified(plan, tuple(missing), assume)
+
+
+def _in_no_queue(keys: Sequence[str]) -> Iterator[str]:
+    """Yield whom Kueue does not look at, for the queue that it names is not there."""
+    if keys:
+        names = name_some(keys, MOST_NAMED)
+        yield f"Kueue does not even look at {names}: LocalQueue or ClusterQueue is not in the dump"
 
 
 def waiting_slices(state: State, keys: Iterable[str]) -> Iterator[Uncovered]:

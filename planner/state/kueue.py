@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from planner.errors import SchemaError, UnsupportedError
@@ -136,9 +138,31 @@ class State(AnyState):
 
     @property
     def pending(self) -> tuple[str, ...]:
-        """The workloads that wait in a queue as namespace/name, in the order of the dump."""
+        """The workloads that wait in a queue as namespace/name, in the order of the dump.
+
+        Those are not among them whose queue the state lacks: Kueue does not look at them. Where
+        that is so of all, it is the dump that lacks queues, and all are named.
+        """
         columns = self.workloads.columns
-        return tuple(columns.key[columns.is_pending].tolist())
+        queued = columns.is_pending & ~self._without_queue
+        return tuple(columns.key[queued if queued.any() else columns.is_pending].tolist())
+
+    @property
+    def without_queue(self) -> tuple[str, ...]:
+        """The pending workloads whose LocalQueue, or its ClusterQueue, the state lacks."""
+        return tuple(self.workloads.columns.key[self._without_queue].tolist())
+
+    @property
+    def _without_queue(self) -> NDArray[np.bool_]:
+        queues = {one.name for one in self.cluster_queues}
+        known = {
+            (one.metadata.namespace, one.name)
+            for one in self.local_queues
+            if one.spec.cluster_queue in queues
+        }
+        columns = self.workloads.columns
+        lacking = np.array([one not in known for one in columns.local_queues], dtype=np.bool_)
+        return columns.is_pending & lacking[columns.local_queue]
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with some fields changed; workloads may be given in any sequence."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import planner
 from planner.quota.kueue.preemptor import as_preemptor, find_workload
 from planner.quota.kueue.request import in_kueues_order
 from planner.quota.kueue.snapshot import take_snapshot
@@ -129,8 +130,16 @@ def test_the_first_filter_is_the_reason() -> None:
         "clusterQueueInactive"
     )
     failed = waits("one", "a", admissionChecks=[{"name": "c", "state": "Retry"}])
-    assert why(A, failed, waits("high", "a", priority=1)) == "notHead"
     assert why(A, failed) == "inadmissible"
+
+
+def test_what_would_refuse_it_as_the_head_is_said_of_a_plan_although_it_is_not() -> None:
+    """Its turn is no help; Kueue itself looks at it only then."""
+    failed = waits("one", "a", admissionChecks=[{"name": "c", "state": "Retry"}])
+    plan = planner.solve(state_of(A, failed, waits("high", "a", priority=1)), "ns/one")
+    assert plan.held_back is not None
+    assert (plan.held_back.why, plan.held_back.head) == ("inadmissible", None)
+    assert any("; the plan is what would be if it did" in note for note in plan.notes)
 
 
 def test_who_is_parked_is_before_nobody() -> None:

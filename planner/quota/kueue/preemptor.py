@@ -174,7 +174,9 @@ def _queue_of(state: State, snapshot: Snapshot, workload: Workload) -> int:
         kind, wanted = "localqueues", f"{namespace}/{name}"
         found = f'workload {workload.key} waits in LocalQueue "{wanted}"'
         known = [one.key for one in state.local_queues]
-    hint = did_you_mean(wanted, known) or f"add {kind} to the kinds that kubectl get prints"
+    there = f"the dump has {', '.join(known[:10])}" if known else ""
+    hint = did_you_mean(wanted, known) or there
+    hint = hint or f"add {kind} to the kinds that kubectl get prints"
     raise LookupFailed(state.source, f"{found}, which is not in the dump", hint=hint)
 
 

@@ -22,7 +22,7 @@ from planner.plan.kueue import Plan
 from planner.quota.kueue.placement import snapshot_for
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import Snapshot, take_snapshot
-from planner.reference.kueue.cycle.nomination import why_not_nominated
+from planner.reference.kueue.cycle.nomination import why_never_nominated
 from planner.reference.kueue.decision import outcomes
 from planner.solver.deadline import Deadline
 from planner.solver.start import Given, solve, start
@@ -106,8 +106,7 @@ def replayed(state: State, snapshot: Snapshot, key: str) -> Replay:
         preemptor = find_preemptor(state, snapshot, key)
     except PlannerError:
         return Replay()
-    held = why_not_nominated(state, snapshot, preemptor.workload)
-    if held is not None and held.why != "notHead":
+    if why_never_nominated(state, snapshot, preemptor.workload) is not None:
         return Replay()
     found = outcomes(snapshot, preemptor)
     victims = {target.workload.key for one in found for target in one.search.targets}

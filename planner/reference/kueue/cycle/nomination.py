@@ -49,17 +49,11 @@ def why_not_nominated(state: State, snapshot: Snapshot, workload: Workload) -> N
 
     Conditions tell who is parked after an earlier try (docs/semantics/kueue-features.md §1.4).
     """
-    found = _why_not_waiting(state, snapshot, workload)
-    if found is not None:
-        return found
-    node, queue = _queue_of(state, snapshot, workload)
-    # What lets one that was tried in vain compete again lets all others do so, too.
-    first = first_in_line(state, snapshot, awake=workload.was_tried)
-    head = first.get(node, workload)
-    if head.key != workload.key:
-        text = f"it is not the head of ClusterQueue {queue.name}: {head.key} is before it"
-        return NotNominated("notHead", "", text, head.key)
-    return _refused(state, workload, queue)
+    return (
+        _why_not_waiting(state, snapshot, workload)
+        or _behind_its_head(state, snapshot, workload)
+        or _refused(state, workload, _queue_of(state, snapshot, workload)[1])
+    )
 
 
 def why_never_nominated(
@@ -95,6 +89,18 @@ def _why_not_waiting(state: State, snapshot: Snapshot, workload: Workload) -> No
     return None
 
 
+def _behind_its_head(state: State, snapshot: Snapshot, workload: Workload) -> NotNominated | None:
+    """Say who of its ClusterQueue is before a workload that waits; ``None`` if nobody is."""
+    node, queue = _queue_of(state, snapshot, workload)
+    # What lets one that was tried in vain compete again lets all others do so, too.
+    first = first_in_line(state, snapshot, awake=workload.was_tried)
+    head = first.get(node, workload)
+    if head.key == workload.key:
+        return None
+    text = f"it is not the head of ClusterQueue {queue.name}: {head.key} is before it"
+    return NotNominated("notHead", "", text, head.key)
+
+
 def _refused(state: State, workload: Workload, queue: ClusterQueue) -> NotNominated | None:
     refusal = refusal_of(state, workload, queue)
     if refusal is None:
@@ -105,10 +111,14 @@ def _refused(state: State, workload: Workload, queue: ClusterQueue) -> NotNomina
 def why_held_back(
     state: State, snapshot: Snapshot, preemptor: Preemptor, decision: Decision
 ) -> NotNominated | None:
-    """Say what keeps Kueue from acting on a decision; ``None`` if nothing is known to do so."""
-    found = why_not_nominated(state, snapshot, preemptor.workload)
-    if found is not None and found.why != "notHead":
+    """Say what keeps Kueue from acting on a decision; ``None`` if nothing is known to do so.
+
+    What would refuse the workload as the head is said although it is not yet: its turn is no help.
+    """
+    found = why_never_nominated(state, snapshot, preemptor.workload)
+    if found is not None:
         return found
+    found = _behind_its_head(state, snapshot, preemptor.workload)
     found = found or why_not_carried_out(snapshot, preemptor, decision)
     acts = decision.search.targets or decision.assignment.mode == "Fit"
     if not acts or (found is not None and found.why != "notHead"):
