@@ -62,13 +62,15 @@ def test_no_time(dump: Path) -> None:
     assert "victims          3\n" in result.stdout
 
 
-def test_what_cannot_be_planned_for_is_said(tmp_path: Path) -> None:
+def test_who_has_no_queue_is_in_no_joint_plan(tmp_path: Path) -> None:
     path = tmp_path / "cluster.json"
     path.write_text(json.dumps(cluster(pending("lost", "nowhere", pods(1)))))
     result = call("solve", path, "--all", "--joint", "--format", "table")
+    assert result.exit_code == 4  # joint plans are not proved
+    assert "ns/lost" not in result.stdout
+    assert "Kueue does not even look at ns/lost" in result.stderr
+    result = call("solve", path, *PENDING, "--pending", "ns/lost", "--joint")
     assert result.exit_code == BAD_INPUT
-    assert "Left out" in result.stdout
-    assert "ns/lost" in result.stdout
     told(result.stderr)
 
 

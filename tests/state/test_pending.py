@@ -37,7 +37,9 @@ def test_a_queue_that_is_misspelt_spoils_nothing_for_the_others() -> None:
 
 def test_who_asks_for_it_is_told_of_the_queue() -> None:
     state = state_of(*CLUSTER, astray("lost", "elsewhere"))
-    with pytest.raises(LookupFailed, match='LocalQueue "ns/elsewhere", which is not in the dump') as told:
+    with pytest.raises(
+        LookupFailed, match='LocalQueue "ns/elsewhere", which is not in the dump'
+    ) as told:
         planner.solve(state, "ns/lost")
     assert told.value.hint == "the dump has ns/a"
 

@@ -271,7 +271,10 @@ def test_wishes_that_the_scheduler_does_not_know() -> None:
 
 def test_everybody_who_waits_and_one_who_cannot() -> None:
     value = cluster(another_pending("second"), another_pending("lost", "nowhere"))
-    audit = Question().answer(instance_of(value))
+    instance = instance_of(value)
+    assert instance.pending == ("ns/pending", "ns/second")
+    asked = Instance("cluster", instance.state, (*instance.pending, "ns/lost"))
+    audit = Question().answer(asked)
     assert [case.pending for case in audit.rows] == ["ns/pending", "ns/second"]
     (failure,) = audit.failures
     assert failure.pending == "ns/lost"
