@@ -55,19 +55,26 @@ def snapshot_after(snapshot: Snapshot, holder: Admitted, victims: Collection[Adm
 
     A slice of an elastic workload that the preemptor replaces is finished then.
     """
-    usage, admitted = snapshot.usage.copy(), dict(snapshot.admitted)
     old = replaced_slice(snapshot, holder.queue, holder.workload)
     # By key: the old slice can be a victim, too, and gives its usage back once.
     victims = [*{one.key: one for one in (*victims, *([old] if old else []))}.values()]
+    left = snapshot_without(snapshot, victims)
+    left.usage.add(holder.queue, holder.usage)
+    holders = Holders.of_records((*left.admitted[holder.queue], holder))
+    admitted = {**left.admitted, holder.queue: holders}
+    # Where the preemptor's pods will be is not known: quota alone decides what victims do next.
+    return replace(left, admitted=admitted, topologies=NO_TOPOLOGIES)
+
+
+def snapshot_without(snapshot: Snapshot, victims: Collection[Admitted]) -> Snapshot:
+    """Return the snapshot with the victims gone, and a usage of its own."""
+    usage, admitted = snapshot.usage.copy(), dict(snapshot.admitted)
     gone = {victim.key for victim in victims}
     for victim in victims:
         usage.remove(victim.queue, victim.usage)
     for node in {victim.queue for victim in victims}:
         admitted[node] = Holders.of_records(one for one in admitted[node] if one.key not in gone)
-    usage.add(holder.queue, holder.usage)
-    admitted[holder.queue] = Holders.of_records((*admitted[holder.queue], holder))
-    # Where the preemptor's pods will be is not known: quota alone decides what victims do next.
-    return replace(snapshot, usage=usage, admitted=admitted, topologies=NO_TOPOLOGIES)
+    return replace(snapshot, usage=usage, admitted=admitted)
 
 
 def evicted(victim: Admitted, reason: str, now: datetime) -> Workload:

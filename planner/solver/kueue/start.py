@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final
 
 from planner.case.kueue import Case, in_modes, with_topologies
-from planner.case.kueue_plan import hold_in_words, on_run_times
+from planner.case.kueue_plan import MOST_SHOWN, hold_in_words, on_run_times
 from planner.case.kueue_release import by_other_releases, under_release
 from planner.case.kueue_room import where_short
 from planner.errors import InputError, PlannerError
@@ -26,6 +26,7 @@ from planner.quota.kueue.placement import snapshot_for
 from planner.quota.kueue.preemptor import deactivated, find_preemptor, key_of
 from planner.quota.kueue.snapshot import build_snapshot, take_snapshot
 from planner.reference.kueue.chance import Crash
+from planner.reference.kueue.cycle.comeback import overtaking
 from planner.reference.kueue.cycle.nomination import are_before
 from planner.reference.kueue.cycle.turn import InTheWay, in_the_way, is_large
 from planner.reference.kueue.decision import Decision
@@ -77,11 +78,26 @@ def with_turn(
     elif is_large(case.state, case.snapshot, case.preemptor):
         return plan.model_copy(update={"notes": (*plan.notes, NOT_LOOKED_AT)})
     else:
-        return plan
+        return plan.model_copy(update={"notes": (*plan.notes, *_overtaken(case, plan))})
     update: dict[str, object] = {"held_back": reason}
     theirs = {"explanation": said, "in_the_way": found.workloads if found else ()}
     greedy = plan.greedy.model_copy(update=update | theirs)
     return plan.model_copy(update=update | {"greedy": greedy, "notes": (*plan.notes, said)})
+
+
+def _overtaken(case: Case, plan: Plan) -> Iterator[str]:
+    """Say which victims of a plan Kueue admits again before the preemptor, if it does so."""
+    place = {key: at for at, key in enumerate(case.problem.workloads.keys)}
+    going = [(case.problem.workloads[place[one.workload]], one.reason) for one in plan.victims]
+    if not going or case.options:  # what other rules do then nobody knows
+        return
+    back = overtaking(case.state, case.snapshot, case.preemptor, going)
+    if back:
+        names = name_some(back, MOST_SHOWN)
+        yield (
+            f"once its victims are gone, Kueue admits {names} before {plan.preemptor}, which finds "
+            "no room then; the gate PrioritizePreemptorWorkloads would put it first"
+        )
 
 
 def who_is_in_the_way(case: Case, deadline: Deadline) -> InTheWay | None:

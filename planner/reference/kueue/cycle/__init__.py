@@ -8,6 +8,7 @@ nomination.py     at which filter a pending workload fails before it is nominate
 turn.py           what the next cycles do with a workload, and who is before it
 processing.py     a head with its decision; the decider; what becomes of an entry and of a cycle:
                   overlap, fit, preemption, admission, reserved capacity
+comeback.py       which victims come back before the preemptor
 run.py            the whole cycle, from the heads, over the order of processing without and with
                   fair sharing, to which workloads go back to the queue and which are parked
 
