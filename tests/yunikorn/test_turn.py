@@ -8,6 +8,7 @@ import planner
 from planner.quota.yunikorn.cluster import prepare
 from planner.quota.yunikorn.held_back import PARENT
 from planner.reference.yunikorn.cycle import run_cycles
+from planner.reference.yunikorn.flow import run_flow
 from planner.reference.yunikorn.turn import COMES_LATE
 from planner.state.yunikorn import YuniKornState
 from tests.verifier.yunikorn.plans import broken, plan_of
@@ -238,6 +239,27 @@ def test_an_application_backs_off_after_asks_that_fit_nowhere() -> None:
 
     assert events(value("1")) == []
     assert events(value("2")) == [("b", "n1", [])]
+
+
+def one_placed_and_one_that_preempts(placed: int) -> Json:
+    """Build an ask of this age that finds a node; then it goes, or ``mid``, 5,000 s old."""
+    return cluster_value(
+        [queue("low"), queue("placed"), queue("high", guaranteed=GPU)],
+        [node("n1", {"gpu": 2, "mem": 1})],
+        [
+            application("l", "root.low", allocation("mid", GPU, 5_000)),
+            application("p", "root.placed", asks=(ask("placed", GPU | {"mem": 1}, placed),)),
+            application("h", "root.high", asks=(ask("ask", GPU),)),
+        ],
+    )
+
+
+@pytest.mark.parametrize(("placed", "victim"), [(20_000, "mid"), (4_000, "placed")])
+def test_who_found_a_node_is_as_old_as_the_ask(placed: int, victim: str) -> None:
+    """Source: yunikorn-core be3bb487, scheduler/objects/application.go (tryNode)."""
+    value = one_placed_and_one_that_preempts(placed)
+    assert [one[-1] for one in events(value)][:2] == [[], [victim]]
+    assert [step.victims for step in run_flow(state_of(value)).steps] == [(), (victim,)]
 
 
 def kept(release: str, was_there: str) -> YuniKornState:

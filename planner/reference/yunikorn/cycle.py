@@ -361,7 +361,8 @@ class Core:
         self._take_room(node, ask)
         application = self._applications[owner]
         common = ask.model_dump(by_alias=True, include=set(Claim.model_fields))
-        common |= {"allocationTime": self.cluster.now, "nodeId": node}
+        # The ask becomes the allocation, and is as old as it was.
+        common |= {"allocationTime": ask.request_time, "nodeId": node}
         held = (*application.allocations, Allocation.model_validate(common))
         self._change(owner, allocations=held)
         self._limits.count(application, ask.resource)
