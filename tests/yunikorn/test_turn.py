@@ -262,6 +262,38 @@ def test_who_found_a_node_is_as_old_as_the_ask(placed: int, victim: str) -> None
     assert [step.victims for step in run_flow(state_of(value)).steps] == [(), (victim,)]
 
 
+def with_zero(named: Json, most: Json, of_parent: Json) -> Json:
+    """Build a queue that has 2 of mem; its ask names some types, and has only 1 GPU to ask for."""
+    held = allocation("old", {"mem": 2})
+    return cluster_value(
+        [queue("p", queue("a", max=most), max=of_parent)],
+        [node("n1", {"gpu": 1, "mem": 4})],
+        [application("x", "root.p.a", held, asks=(ask("ask", GPU | named),))],
+    )
+
+
+@pytest.mark.parametrize(
+    ("named", "most", "of_parent", "finds_a_node"),
+    [
+        ({"mem": 0}, {"mem": 1}, {}, False),
+        ({"mem": 0}, {}, {"mem": 1}, False),
+        ({"mem": 0}, {"mem": 2}, {}, True),
+        ({"mem": 0}, {"gpu": 1}, {}, True),
+        ({}, {"mem": 1}, {"mem": 1}, True),
+    ],
+)
+def test_nothing_of_a_type_of_which_there_is_too_much(
+    named: Json, most: Json, of_parent: Json, *, finds_a_node: bool
+) -> None:
+    """Source: yunikorn-core be3bb487, scheduler/objects/queue.go (TryIncAllocatedResource)."""
+    value = with_zero(named, most, of_parent)
+    assert events(value)[:1] == [("ask" if finds_a_node else "", "n1" if finds_a_node else "", [])]
+    conditions = decided(value).conditions
+    assert conditions is not None
+    assert conditions.allocatable_now == finds_a_node
+    assert (broken(state_of(value), plan_of(state_of(value), None)) == []) == finds_a_node
+
+
 def kept(release: str, was_there: str) -> YuniKornState:
     """Read a state whose queues.yaml took a delay away from a parent of queues that were there."""
     below = queue("a"), queue("b", preemption_delay="7s")

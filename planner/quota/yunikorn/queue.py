@@ -20,6 +20,8 @@ from planner.quota.yunikorn.resource import (
     Resource,
     added_up,
     fill_from,
+    fits_in,
+    fits_loose,
     ge_all,
     gt_zero,
     min_left,
@@ -144,6 +146,19 @@ class Queue:
             if queue.max is not None:
                 room = min_union(room, minus_known(queue.max, queue.allocated))
         return room
+
+    def may_take(self, amount: Resource) -> bool:
+        """Say whether an amount can be counted as used in the queue and in all above it.
+
+        Headroom is never below 0, so that 0 of a type fits where its maximum is exceeded already.
+        What is used with it does not, and the core takes its node away again. Root has nothing of
+        what it does not name. Source: docs/semantics/yunikorn.md §3.
+        """
+        for queue in self.lineage:
+            after = {t: queue.allocated.get(t, 0) + value for t, value in amount.items()}
+            if not (fits_loose if queue.parent else fits_in)(queue.max, after):
+                return False
+        return True
 
 
 class QueueTree(Struct, frozen=True):
