@@ -106,7 +106,7 @@ def test_the_quickstart_is_covered(left_out: LeftOut) -> None:
     [
         ("serving", "users: ['*'], maxresources: {vcore: 34, memory: 1Ti}", []),
         ("serving", "users: ['*'], maxresources: {vcore: 33999m}", ["user-limits"]),
-        ("Serving", "users: [serving], maxresources: {vcore: 33999m}", ["user-limits"]),
+        ("Serving", "users: [serving], maxresources: {vcore: 33999m}", []),
         ("serving", "users: [serving, ada], maxresources: {memory: 1Gi}", ["user-limits"]),
         ("serving", "users: [serving], maxresources: {nvidia.com/gpu: 1}", []),
         ("serving", "users: [serving], maxresources: {vcore: 0}", []),

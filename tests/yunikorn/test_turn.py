@@ -241,6 +241,14 @@ def test_an_application_backs_off_after_asks_that_fit_nowhere() -> None:
     assert events(value("2")) == [("b", "n1", [])]
 
 
+@pytest.mark.parametrize(("name", "said"), [("high", QUOTA), ("High", "")])
+def test_limits_of_a_queue_with_capitals_never_hold(name: str, said: str) -> None:
+    """Source: yunikorn-core be3bb487, scheduler/ugm/manager.go (internalProcessConfig)."""
+    value = asking(of("ada", gpu=1))
+    value["queues"]["partitions"][0]["queues"][0]["queues"][1]["name"] = name
+    assert held_back(value) == said
+
+
 def one_placed_and_one_that_preempts(placed: int) -> Json:
     """Build an ask of this age that finds a node; then it goes, or ``mid``, 5,000 s old."""
     return cluster_value(
