@@ -53,7 +53,7 @@ _OF_DYNAMIC: Final = {
     "application.sort.priority": "enabled",
     "quota.preemption.delay": "0s",
 }
-"""What holds in a queue that inherits nothing, as one that the core made itself, but for that."""
+"""What holds in a queue that inherits nothing, made by the core or draining, but for that."""
 EXPECTED: Final = "queues.yaml, its ConfigMap, or the full state dump of the core"
 MOST_UNPACKED: Final = 8 * 2**20
 """Bytes of queues.yaml in a ConfigMap at most: packed, Kubernetes keeps no more than some 1 MiB."""
@@ -98,10 +98,11 @@ class DumpedQueue(InForce):
 
     def config(self) -> QueueConfig:
         """Return the queue as in queues.yaml; its amounts are in the core's unit already."""
+        inherits_nothing = not self.is_managed or self.status == DRAINING
         return QueueConfig(
             name=self.queuename.rpartition(".")[2],
             parent=not self.is_leaf,
-            properties=self.properties if self.is_managed else _OF_DYNAMIC | self.properties,
+            properties=_OF_DYNAMIC | self.properties if inherits_nothing else self.properties,
             resources=QueueResources.model_construct(
                 guaranteed=self.guaranteed_resource, max=self.max_resource
             ),
@@ -311,7 +312,9 @@ def changed(config: QueuesConfig, x: InstanceExtra, release: Release) -> QueuesC
         queues = tuple(each for each in below if each is not None)
         if not (queues or (path in states and states[path].status == DRAINING)):
             return None
-        return queue.model_copy(update={"queues": queues, "properties": known[path]})
+        # Limits go with the file; what is inherited stays, whatever the parent has by now.
+        update = {"queues": queues, "properties": _OF_DYNAMIC | known[path], "limits": ()}
+        return queue.model_copy(update=update)
 
     roots = {name: left(root, ROOT, had[name]) for name, root in olds.items()}
     drains = tuple(

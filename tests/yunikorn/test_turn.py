@@ -313,6 +313,45 @@ def kept(release: str, was_there: str) -> YuniKornState:
     return state_of(value)
 
 
+def drained(before: Json, after: Json, path: str) -> Json:
+    """Build a full node: ``p.low`` runs what may go, ``high`` asks; the leaf at a path drains.
+
+    ``before`` and ``after`` is what is above ``p.low``, and was.
+    """
+    asks = application("asks", "root.high", asks=(ask("ask", GPU | {"mem": 2}),))
+    runs = application("runs", "root.p.low", allocation("v", GPU))
+    high = queue("high", guaranteed=GPU)
+    value = cluster_value(
+        [after, high][: 1 + (path != "root.high")], [node("n1", GPU | {"mem": 2})], [runs, asks]
+    )
+    limited = high | {"limits": [of("*", mem=1)]}
+    old = cluster_value([before, limited], [], [])["queues"]
+    value["x"] = {"queuesBefore": old, "queueState": {path: {"status": "Draining"}}}
+    return value
+
+
+DISABLED = {"preemption_policy": "disabled"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "goes"), [({}, DISABLED, True), (DISABLED, {}, False), ({}, {}, True)]
+)
+def test_a_queue_that_drains_inherits_what_it_did(before: Json, after: Json, *, goes: bool) -> None:
+    """Source: yunikorn-core be3bb487, scheduler/partition.go (updateQueues)."""
+    old = queue("p", queue("low"), **before)
+    value = drained(old, queue("p", **after) | {"parent": True}, "root.p.low")
+    assert decided(value).triggered == goes
+
+
+def test_limits_of_a_queue_that_drains_are_gone() -> None:
+    """Source: yunikorn-core be3bb487, scheduler/ugm/manager.go (clearEarlierSetLimits)."""
+    both = queue("p", queue("low"))
+    value = drained(both, both, "root.high")
+    assert held_back(value) == ""
+    value["queues"] = value["x"].pop("queuesBefore")
+    assert held_back(value) == QUOTA
+
+
 @pytest.mark.parametrize(
     ("release", "was_there", "delays"),
     [("1.8.0", "ab", (5, 7)), ("1.9.0", "ab", (30, 7)), ("1.8.0", "b", (30, 7))],

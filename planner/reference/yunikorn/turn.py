@@ -28,7 +28,7 @@ from planner.reference.laws import keeps
 from planner.reference.yunikorn.order import apps_in_order, in_turn, nodes_in_order
 from planner.reference.yunikorn.predicates import predicates_of
 from planner.state.clock import SECOND, to_nanoseconds
-from planner.state.yunikorn import Allocation, Application, Ask
+from planner.state.yunikorn import Allocation, Application
 from planner.state.yunikorn_release import V1_8
 
 BACKS_OFF: Final = "too many unschedulable asks in the application, waiting"
