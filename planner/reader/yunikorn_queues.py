@@ -230,14 +230,16 @@ def _with_roots(
 def in_force(config: QueuesConfig) -> tuple[QueuesConfig, tuple[str, ...]]:
     """Return queues.yaml without the resources that the core passes over, and remarks on them.
 
-    It reads none of a queue with the name ``root``, wherever that stands. Source: yunikorn-core
-    be3bb487, scheduler/objects/queue.go (applyConf).
+    It reads none of a queue with the name ``root``, wherever that stands. A queue with queues below
+    it in the file is a parent; one without is none, even if queues that drain are below.
+
+    Source: yunikorn-core be3bb487, scheduler/objects/queue.go (applyConf).
     """
     ignored: list[str] = []
 
     def read(queue: QueueConfig, path: str) -> QueueConfig:
         below = tuple(read(each, f"{path}.{each.name.lower()}") for each in queue.queues)
-        update: dict[str, object] = {"queues": below}
+        update: dict[str, object] = {"queues": below, "parent": queue.parent or bool(below)}
         if path.endswith(f".{ROOT}") and (queue.resources.guaranteed or queue.resources.max):
             ignored.append(f"{ROOT_IGNORED}: {path}")
             update["resources"] = QueueResources.blank()

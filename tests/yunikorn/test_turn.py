@@ -343,6 +343,20 @@ def test_a_queue_that_drains_inherits_what_it_did(before: Json, after: Json, *, 
     assert decided(value).triggered == goes
 
 
+@pytest.mark.parametrize("parent", [True, False])
+def test_nobody_goes_from_below_a_queue_that_is_now_a_leaf(*, parent: bool) -> None:
+    """Nor is an ask looked at there. Source: yunikorn-core be3bb487, queue.go (applyConf)."""
+    after = queue("p") | {"parent": parent}
+    value = drained(queue("p", queue("low")), after, "root.p.low")
+    assert decided(value).triggered == parent
+    plan = plan_of(state_of(value), "n1", "v")
+    assert (broken(state_of(value), plan) == []) == parent
+    value["applications"][0]["requests"] = [ask("late", GPU)]
+    late = decided(value, "late").conditions
+    assert late is not None
+    assert (late.held_back == "") == parent
+
+
 def test_limits_of_a_queue_that_drains_are_gone() -> None:
     """Source: yunikorn-core be3bb487, scheduler/ugm/manager.go (clearEarlierSetLimits)."""
     both = queue("p", queue("low"))

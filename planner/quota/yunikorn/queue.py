@@ -221,10 +221,12 @@ def build_queues(
     effective = inherited(passed or {}, config.properties)
     name, resources = config.name.lower(), config.resources
     path = f"{parent.path}.{name}" if parent else name
+    # Below a leaf, as a parent is whose queues left the file, the core looks at nothing.
+    hidden = parent is not None and any(above.is_leaf for above in parent.lineage)
     queue = Queue(
         path=path,
         parent=parent,
-        is_leaf=not (config.parent or config.queues),
+        is_leaf=not (config.parent or hidden),
         # The core reads no properties of the recovery queue, whose template may have some.
         properties=Properties() if path == RECOVERY else read_properties(effective),
         # Not "limited to 0": the core drops a map without anything positive (§2).
