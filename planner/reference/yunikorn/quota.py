@@ -107,21 +107,23 @@ class QuotaTimes:
                 self.starts[path] = now + queue.properties.quota_delay
 
     def change(self, root: Queue, now: int) -> None:
-        """Put another queues.yaml into force; of the root only nodes change the maximum."""
+        """Put another queues.yaml into force."""
         new = {queue.path: queue for queue in walk(root)}
         for path, queue in new.items():
-            if queue.parent is not None and path in self._queues:
+            if path in self._queues:
                 self._change(self._queues[path], queue, now)
         self._queues |= new
 
     def _change(self, old: Queue, new: Queue, now: int) -> None:
         before, delay = old.properties.quota_delay, new.properties.quota_delay
+        # Of the root only nodes change the maximum: the core takes it for one that had none.
+        had = old.max if new.parent else None
         start = self.starts.pop(new.path, None)
         if not delay or not _is_above(new):
             return
-        is_same = old.max is not None and equal(old.max, new.max or {})
-        is_lower = not is_same and _exceeds(old.max, new.max)
-        is_higher = not is_same and _exceeds(new.max, old.max)
+        is_same = had is not None and equal(had, new.max or {})
+        is_lower = not is_same and _exceeds(had, new.max)
+        is_higher = not is_same and _exceeds(new.max, had)
         if start is None and ((is_same and not before) or is_lower):
             start = now + delay
         elif start is not None and (is_same or is_lower or is_higher):
