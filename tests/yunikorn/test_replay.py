@@ -249,7 +249,7 @@ def test_plans_of_the_nodes(name: str) -> None:
                 assert score_of(plan, plan.index) == row["score"], line["id"]
 
 
-def timed(*files: tuple[int, list[Json], str], due: bool = False) -> Json:
+def timed(*files: tuple[int, list[Json], str], due: bool = False, path: str = "root.a") -> Json:
     """Replay queues.yaml after queues.yaml: the seconds before each, its queues, root's delay."""
     steps = []
     for after, queues, delay in files:
@@ -257,7 +257,7 @@ def timed(*files: tuple[int, list[Json], str], due: bool = False) -> Json:
         partition = {"queues": [root], "preemption": {"quotapreemptionenabled": True}}
         steps.append({"after": after, "queues": {"partitions": [partition]}})
     steps += [{"after": 60}] if due else []
-    held = application("runs", "root.a", allocation("old", GPU, 9), allocation("new", GPU, 1))
+    held = application("runs", path, allocation("old", GPU, 9_000), allocation("new", GPU))
     value = cluster_value(files[0][1], [node("n1", GPU)], [held])
     line = {"id": "one", **value, "mode": "quota-timing", "x": {"steps": steps}}
     return _of_timing(line, {}, state_of_yunikorn(line), "test")[1]({})
@@ -270,3 +270,19 @@ def test_a_file_changes_the_time_of_the_root(delay: str, left: dict[str, float])
     """Source: yunikorn-core be3bb487, scheduler/partition.go (updatePartitionDetails)."""
     found = timed((0, [queue("a")], "60s"), (10, [queue("a")], delay))
     assert found["starts"] == [{"root": 60.0}, left]
+
+
+@pytest.mark.parametrize(("last", "victims"), [(0, []), (1, ["new"])])
+def test_a_queue_that_drains_comes_down_in_its_time(last: int, victims: list[str]) -> None:
+    lowered = queue("a", max=GPU, quota_preemption_delay="50s")
+    found = timed((0, [lowered, queue("b")], ""), (10, [queue("b")], ""), due=bool(last))
+    assert found["starts"][:2] == [{"root.a": 50.0}, {"root.a": 40.0}]
+    assert found["victims"] == victims
+
+
+def test_below_a_leaf_no_quota_is_looked_at() -> None:
+    """Source: yunikorn-core be3bb487, scheduler/objects/queue.go (TryQuotaPreemption)."""
+    lowered = queue("a", queue("b", max=GPU, quota_preemption_delay="50s"))
+    for after, victims in ((lowered | {"parent": True, "queues": []}, ["new"]), (queue("a"), [])):
+        found = timed((0, [lowered], ""), (10, [after], ""), due=True, path="root.a.b")
+        assert found["victims"] == victims

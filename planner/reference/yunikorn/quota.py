@@ -90,7 +90,8 @@ def preempt_due(
         found = preempt_quota(root, ties)
         if found.acquired:
             return [(root, found)]
-    return [each for child in root.children for each in preempt_due(child, due, ties)]
+    below = () if root.is_leaf else root.children
+    return [each for child in below for each in preempt_due(child, due, ties)]
 
 
 class QuotaTimes:
