@@ -107,6 +107,7 @@ class DumpedQueue(InForce):
                 guaranteed=self.guaranteed_resource, max=self.max_resource
             ),
             maxapplications=self.max_running_apps,
+            managed=self.is_managed,
             queues=tuple(child.config() for child in self.children),
         )
 
@@ -239,7 +240,8 @@ def in_force(config: QueuesConfig) -> tuple[QueuesConfig, tuple[str, ...]]:
 
     def read(queue: QueueConfig, path: str) -> QueueConfig:
         below = tuple(read(each, f"{path}.{each.name.lower()}") for each in queue.queues)
-        update: dict[str, object] = {"queues": below, "parent": queue.parent or bool(below)}
+        is_parent = queue.parent or bool(below)
+        update: dict[str, object] = {"queues": below, "parent": is_parent, "managed": True}
         if path.endswith(f".{ROOT}") and (queue.resources.guaranteed or queue.resources.max):
             ignored.append(f"{ROOT_IGNORED}: {path}")
             update["resources"] = QueueResources.blank()

@@ -234,7 +234,7 @@ Limits = Annotated[tuple[Limit, ...], BeforeValidator(none_is_empty)]
 
 
 class QueueConfig(ConfigSchema):
-    """A queue of queues.yaml with its children."""
+    """A queue of queues.yaml with its children; ``managed`` unless the core made it itself."""
 
     name: Text
     parent: Switch = False
@@ -244,6 +244,7 @@ class QueueConfig(ConfigSchema):
     resources: QueueResources = QueueResources.blank()
     limits: Limits = ()
     maxapplications: Count = 0
+    managed: Switch = True
     queues: Annotated[tuple[QueueConfig, ...], BeforeValidator(none_is_empty)] = ()
 
 

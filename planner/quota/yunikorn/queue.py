@@ -112,7 +112,10 @@ def _delay(effective: Mapping[str, str], name: str, default: int) -> int:
 
 @dataclass(eq=False)
 class Queue:
-    """A queue. ``allocated`` and ``preempting`` are sums over everything below it."""
+    """A queue. ``allocated`` and ``preempting`` are sums over everything below it.
+
+    It is managed by queues.yaml, unless the core made it itself.
+    """
 
     path: str
     parent: Queue | None
@@ -124,6 +127,7 @@ class Queue:
     preempting: Resource = field(default_factory=dict)
     children: list[Queue] = field(default_factory=list)
     applications: list[Application] = field(default_factory=list)
+    is_managed: bool = True
 
     @cached_property
     def lineage(self) -> tuple[Queue, ...]:
@@ -232,6 +236,7 @@ def build_queues(
         # Not "limited to 0": the core drops a map without anything positive (§2).
         guaranteed=resources.guaranteed if gt_zero(resources.guaranteed) else None,
         max=resources.max if gt_zero(resources.max) else None,
+        is_managed=config.managed,
     )
     queue.children = [build_queues(child, queue, effective) for child in config.queues]
     return queue

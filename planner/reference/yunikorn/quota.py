@@ -42,8 +42,8 @@ HOUR: Final = 3600 * SECOND
 class QuotaPreemption(Struct, frozen=True):
     """What quota preemption does to one queue.
 
-    ``acquired`` says that the queue is over its maximum; ``amount`` is what should be freed,
-    ``shares`` how that is split over leaves, ``victims`` the victims leaf by leaf.
+    ``acquired`` says that the queue is managed and over its maximum; ``amount`` is what should be
+    freed, ``shares`` how that is split over leaves, ``victims`` the victims leaf by leaf.
     """
 
     acquired: bool
@@ -63,7 +63,7 @@ def preempt_quota(queue: Queue, ties: Mapping[str, int]) -> QuotaPreemption:
 
     Raises `CorePanics` where the core does.
     """
-    if ge_known(queue.max, queue.allocated):
+    if not queue.is_managed or ge_known(queue.max, queue.allocated):
         return QuotaPreemption(acquired=False)
     amount = preemptable_amount(queue)
     if not amount:
