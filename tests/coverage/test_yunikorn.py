@@ -17,7 +17,15 @@ from planner.quota.yunikorn.queue import BACKOFF_AFTER
 from planner.state.yunikorn import YuniKornState
 from tests.conftest import YUNIKORN
 from tests.told import told
-from tests.yunikorn.building import allocation, ask, node, of_release, state_of, two_queues
+from tests.yunikorn.building import (
+    above_max,
+    allocation,
+    ask,
+    node,
+    of_release,
+    state_of,
+    two_queues,
+)
 
 QUOTA = "Not enough user quota"
 QUEUE = "Maximum number of running applications reached the queue limit (root.serving)"
@@ -472,6 +480,21 @@ def test_nobody_knows_who_comes_first_by_fairness_nor_rules_before_1_6(
     (root,) = value["queues"]["partitions"][0]["queues"]
     root["queues"][1]["properties"]["application.sort.policy"] = policy
     assert features(YuniKornCoverage(state_of(value)).unmodelled("ask")) == expected
+
+
+@pytest.mark.parametrize(
+    ("release", "goes", "expected"),
+    [("1.7.0", False, []), ("1.8.0", True, ["release"]), ("1.9.0", True, [])],
+)
+def test_how_1_8_comes_down_to_a_lowered_max_is_not_reproduced(
+    release: str, expected: list[str], *, goes: bool
+) -> None:
+    """Before there is none. Source: yunikorn-core v1.8.0, scheduler/objects/quota_preemptor.go."""
+    state = state_of(of_release(above_max(), release))
+    assert features(YuniKornCoverage(state).unmodelled("root.research")) == expected
+    plan = planner.solve(state, quota="root.research")
+    assert plan.greedy is not None
+    assert bool(plan.greedy.keys) == goes
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def _of_quota(line: Line, expected: Answer, state: YuniKornState, where: str) ->
     queue = cluster.tree.by_path[path]
 
     def replayed(ties: Ties) -> Answer:
-        found = preempt_quota(queue, ties)
+        found = preempt_quota(queue, ties, cluster.release)
         return {
             "triggered": bool(found.victims),
             "node": None,
@@ -190,10 +190,11 @@ def _of_timing(line: Line, expected: Answer, state: YuniKornState, where: str) -
 
 
 def _passed(cluster: Cluster, due: Collection[str], ties: Ties) -> Answer:
-    done = sorted(preempt_due(cluster.tree.root, due, ties), key=lambda one: one[0].path)
-    victims = [victim for _, found in done for victim in found.victims]
+    found = preempt_due(cluster.tree.root, due, ties, cluster.release)
+    done = sorted(found, key=lambda one: one[0].path)
+    victims = [victim for _, one in done for victim in one.victims]
     return {
-        "processed": [{"queue": queue.path, "preemptable": found.amount} for queue, found in done],
+        "processed": [{"queue": queue.path, "preemptable": one.amount} for queue, one in done],
         "triggered": bool(victims),
         "victims": sorted(victim.key for victim in victims),
         "byApp": _by_application(victims),

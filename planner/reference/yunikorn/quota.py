@@ -35,6 +35,7 @@ from planner.reference.yunikorn.candidates import (
 )
 from planner.state.clock import SECOND
 from planner.state.yunikorn import Allocation
+from planner.state.yunikorn_release import V1_8, Release
 
 HOUR: Final = 3600 * SECOND
 
@@ -56,14 +57,16 @@ class CorePanics(UnsupportedError):  # noqa: N818 - it says what the core does
     """The core ends with a nil pointer dereference, and its process with it."""
 
 
-def preempt_quota(queue: Queue, ties: Mapping[str, int]) -> QuotaPreemption:
+def preempt_quota(queue: Queue, ties: Mapping[str, int], release: Release) -> QuotaPreemption:
     """Free what a queue uses above its maximum, as far as the guaranteed on its path allows.
 
-    The start time counts as passed.
+    The start time counts as passed. Before 1.8 the core has nothing of the kind; how 1.8 does it is
+    not reproduced, but as 1.9 does.
 
     Raises `CorePanics` where the core does.
     """
-    if not queue.is_managed or ge_known(queue.max, queue.allocated):
+    is_lowered_to = release >= V1_8 and queue.is_managed
+    if not is_lowered_to or ge_known(queue.max, queue.allocated):
         return QuotaPreemption(acquired=False)
     amount = preemptable_amount(queue)
     if not amount:
@@ -78,7 +81,7 @@ def preempt_quota(queue: Queue, ties: Mapping[str, int]) -> QuotaPreemption:
 
 
 def preempt_due(
-    root: Queue, due: Collection[str], ties: Mapping[str, int]
+    root: Queue, due: Collection[str], ties: Mapping[str, int], release: Release
 ) -> list[tuple[Queue, QuotaPreemption]]:
     """Free what queues use above their maximum whose time has passed, in one pass from the root.
 
@@ -87,11 +90,11 @@ def preempt_due(
     Raises `CorePanics` where the core does.
     """
     if root.path in due:
-        found = preempt_quota(root, ties)
+        found = preempt_quota(root, ties, release)
         if found.acquired:
             return [(root, found)]
     below = () if root.is_leaf else root.children
-    return [each for child in below for each in preempt_due(child, due, ties)]
+    return [each for child in below for each in preempt_due(child, due, ties, release)]
 
 
 class QuotaTimes:
