@@ -41,7 +41,7 @@ from planner.state.yunikorn import (
     Resource,
     inherited,
 )
-from planner.state.yunikorn_release import V1_9, Release
+from planner.state.yunikorn_release import NEWEST, V1_9, Release
 from planner.state.yunikorn_usage import Names, QueueState, none_is_empty
 
 _OF_DYNAMIC: Final = {
@@ -301,7 +301,8 @@ def changed(config: QueuesConfig, x: InstanceExtra, release: Release) -> QueuesC
     """Return queues.yaml as the core has it, which may have had another one before.
 
     Queues that left it drain, with what they had. Up to 1.8 a queue keeps what it inherited once,
-    and takes up only properties of its own.
+    and takes up only properties of its own. In 1.9 it keeps what neither it nor its parent has any
+    more.
 
     Source: docs/semantics/yunikorn-features.md §24 and §25.
     """
@@ -324,8 +325,11 @@ def changed(config: QueuesConfig, x: InstanceExtra, release: Release) -> QueuesC
     drains = tuple(
         PartitionConfig(name=name, queues=(root,)) for name, root in roots.items() if root
     )
-    if release < V1_9:
-        config = _with_roots(config, lambda one, root: _kept(root, ROOT, {}, had.get(one.name, {})))
+    if release < NEWEST:
+        anew = release >= V1_9
+        config = _with_roots(
+            config, lambda one, root: _kept(root, ROOT, {}, had.get(one.name, {}), anew=anew)
+        )
     return completed(config, QueuesConfig(partitions=drains))
 
 
@@ -340,17 +344,24 @@ def _effective(
 
 
 def _kept(
-    queue: QueueConfig, path: str, above: Properties, had: Mapping[str, Properties]
+    queue: QueueConfig,
+    path: str,
+    above: Properties,
+    had: Mapping[str, Properties],
+    *,
+    anew: bool,
 ) -> QueueConfig:
     """Return a queue with the properties that it had, and its own; a new one inherits ``above``.
 
-    What the parent then passes on to new queues are its own alone.
+    One that was there inherits only ``anew``. What it had its parent does not pass on.
     """
     own = queue.properties
-    mine = {**had[path], **own} if path in had else inherited(above, own)
-    passed = own if path in had else mine
-    queues = (_kept(one, f"{path}.{one.name.lower()}", passed, had) for one in queue.queues)
-    return queue.model_copy(update={"properties": _OF_DYNAMIC | mine, "queues": tuple(queues)})
+    passed = inherited(above, own) if anew or path not in had else own
+    mine = {**had.get(path, {}), **passed}
+    queues = tuple(
+        _kept(one, f"{path}.{one.name.lower()}", passed, had, anew=anew) for one in queue.queues
+    )
+    return queue.model_copy(update={"properties": _OF_DYNAMIC | mine, "queues": queues})
 
 
 def other_amounts(

@@ -15,7 +15,8 @@ Release = tuple[int, int]
 V1_7: Final[Release] = (1, 7)
 V1_8: Final[Release] = (1, 8)
 V1_9: Final[Release] = (1, 9)
-"""The first release that decides as the newest."""
+NEWEST: Final[Release] = (1, 10)
+"""What comes after 1.9, which decides as the newest but for changes of queues.yaml."""
 OLDEST: Final[Release] = (1, 6)
 """The oldest release whose rules are known."""
 _VERSION: Final = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})", re.ASCII)
@@ -24,7 +25,7 @@ _VERSION: Final = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})", re.ASCII)
 def release_of(text: str) -> Release:
     """Return the release that a build's version names; without one, the newest."""
     found = _VERSION.match(text)
-    return (int(found[1]), int(found[2])) if found else V1_9
+    return (int(found[1]), int(found[2])) if found else NEWEST
 
 
 def is_known(text: str) -> bool:

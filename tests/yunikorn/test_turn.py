@@ -368,11 +368,25 @@ def test_limits_of_a_queue_that_drains_are_gone() -> None:
 
 @pytest.mark.parametrize(
     ("release", "was_there", "delays"),
-    [("1.8.0", "ab", (5, 7)), ("1.9.0", "ab", (30, 7)), ("1.8.0", "b", (30, 7))],
+    [
+        ("1.8.0", "ab", (5, 7)),
+        ("1.9.0", "ab", (5, 7)),
+        ("", "ab", (30, 7)),
+        ("1.8.0", "b", (30, 7)),
+        ("1.9.0", "b", (30, 7)),
+    ],
 )
-def test_up_to_1_8_a_queue_keeps_what_it_inherited(
+def test_up_to_1_9_a_queue_keeps_what_it_inherited(
     release: str, was_there: str, delays: tuple[int, int]
 ) -> None:
     tree = prepare(kept(release, was_there)).tree
     found = [tree.by_path[f"root.p.{name}"].properties.delay // SECOND for name in "ab"]
     assert tuple(found) == delays
+
+
+@pytest.mark.parametrize(("release", "delay"), [("1.8.0", 5), ("1.9.0", 6)])
+def test_from_1_9_on_a_queue_takes_up_what_its_parent_has_now(release: str, delay: int) -> None:
+    value = cluster_value([queue("p", queue("a"), preemption_delay="6s")], [node("n1", GPU)], [])
+    before = cluster_value([queue("p", queue("a"), preemption_delay="5s")], [], [])["queues"]
+    tree = prepare(state_of(of_release(value | {"x": {"queuesBefore": before}}, release))).tree
+    assert tree.by_path["root.p.a"].properties.delay == delay * SECOND
