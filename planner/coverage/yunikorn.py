@@ -24,7 +24,7 @@ from planner.state.yunikorn import (
     by_path,
 )
 from planner.state.yunikorn_pods import CLAIMS
-from planner.state.yunikorn_release import OLDEST, V1_8, V1_9, release_of
+from planner.state.yunikorn_release import OLDEST, V1_8, V1_9, is_1_6_0, release_of
 
 FEATURES: Final = features_of(
     "yunikorn",
@@ -48,7 +48,8 @@ parent-queues | exact | asks in parent queues
     docs/semantics/yunikorn-features.md §24: the core looks at asks in leaves only
 release | exact | rules of older releases
     docs/semantics/yunikorn-features.md §25: up to 1.8 other full queues are fences, and up to
-    1.7 other queues are over their guaranteed; how 1.8 frees a lowered quota is not reproduced
+    1.7 other queues are over their guaranteed; 1.6.0, and how 1.8 frees a lowered quota, are not
+    reproduced
 nodes | evidence | the nodes of the cluster
     docs/semantics/yunikorn.md §14: a node that the dump lacks may have room, or victims, and
     counts for what the root may have
@@ -186,6 +187,9 @@ def _of_ask(
     leaf = cluster.tree.leaf_of(application)
     if cluster.release < OLDEST:
         yield RELEASE.found([f"YuniKorn {state.release}"], "rules before 1.6 are others", "assumed")
+    elif is_1_6_0(state.release):
+        said = "it also takes who is being preempted already, and tries required nodes otherwise"
+        yield RELEASE.found(["YuniKorn 1.6.0"], said, "assumed")
     elif cluster.release < V1_8 and leaf.properties.fair:
         said = f"ten asks of {leaf.path} are tried in a cycle, and who is first goes by fairness"
         if sum(len(one.requests) for one in leaf.applications) > ATTEMPTS:

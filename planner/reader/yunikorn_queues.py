@@ -318,7 +318,7 @@ def changed(config: QueuesConfig, x: InstanceExtra, release: Release) -> QueuesC
         if not (queues or (path in states and states[path].status == DRAINING)):
             return None
         # Limits go with the file; what is inherited stays, whatever the parent has by now.
-        update = {"queues": queues, "properties": _OF_DYNAMIC | known[path], "limits": ()}
+        update = {"queues": queues, "properties": {**_OF_DYNAMIC, **known[path]}, "limits": ()}
         return queue.model_copy(update=update)
 
     roots = {name: left(root, ROOT, had[name]) for name, root in olds.items()}

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 Release = tuple[int, int]
-"""A release by its two first numbers, such as (1, 8): within these nothing decides otherwise."""
+"""A release by its two first numbers, such as (1, 8): within these only 1.6.0 decides otherwise."""
 
 V1_7: Final[Release] = (1, 7)
 V1_8: Final[Release] = (1, 8)
@@ -20,6 +20,12 @@ NEWEST: Final[Release] = (1, 10)
 OLDEST: Final[Release] = (1, 6)
 """The oldest release whose rules are known."""
 _VERSION: Final = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})", re.ASCII)
+_V1_6_0: Final = re.compile(r"v?1\.6\.0(?![0-9])", re.ASCII)
+
+
+def is_1_6_0(text: str) -> bool:
+    """Say whether a text names 1.6.0, whose rules are not those of 1.6.1 and later."""
+    return _V1_6_0.match(text) is not None
 
 
 def release_of(text: str) -> Release:

@@ -469,9 +469,11 @@ def test_an_ask_in_a_queue_that_became_a_parent(changed: Changed) -> None:
         ("1.7.0", "fifo", []),
         ("1.8.0", "fair", []),
         ("1.5.2", "fifo", ["release"]),
+        ("v1.6.0-1", "fifo", ["release"]),
+        ("1.6.1", "fifo", []),
     ],
 )
-def test_nobody_knows_who_comes_first_by_fairness_nor_rules_before_1_6(
+def test_nobody_knows_who_comes_first_by_fairness_nor_rules_up_to_1_6_0(
     release: str, policy: str, expected: list[str]
 ) -> None:
     """Up to 1.7 ten asks of a queue are tried in every cycle."""

@@ -253,7 +253,7 @@ def timed(*files: tuple[int, list[Json], str], due: bool = False, path: str = "r
     """Replay queues.yaml after queues.yaml: the seconds before each, its queues, root's delay."""
     steps = []
     for after, queues, delay in files:
-        root = queue("root", *queues, **({"quota_preemption_delay": delay} if delay else {}))
+        root = queue("root", *queues, quota_preemption_delay=delay)
         partition = {"queues": [root], "preemption": {"quotapreemptionenabled": True}}
         steps.append({"after": after, "queues": {"partitions": [partition]}})
     steps += [{"after": 60}] if due else []

@@ -143,9 +143,9 @@ def placement_faults(case: YuniKornCase) -> Iterator[str]:
                 )
         # Headroom is never below 0, but usage is counted with the ask's 0 of a type, too (§3).
         for t in sorted(t for t, amount in ask.resource.items() if not amount):
-            most = (queue.max or {}).get(t, None if queue.parent else 0)
-            used = queue.allocated.get(t, 0)
-            if most is not None and used > most:
+            limits, used = queue.max or {}, queue.allocated.get(t, 0)
+            most = limits.get(t, used if queue.parent else 0)
+            if used > most:
                 yield (
                     f"{say_queue(queue)} has {say_amount(t, used)}, its maximum is "
                     f"{say_amount(t, most)}, and the ask has 0 of it"
