@@ -305,7 +305,8 @@ Key = Annotated[str, Field(min_length=1)]
 class ClaimExtra(Schema):
     """What the dump lacks of an ask or an allocation.
 
-    ``not_in_app`` and ``not_on_node`` mark inconsistent states, which only tests have.
+    ``not_in_app`` and ``not_on_node`` mark inconsistent states, which only tests have; the former
+    also who takes the place of a placeholder on another node, which alone counts it.
     ``placement`` names the fields of its pod, and taints, that bind it to some nodes.
     """
 

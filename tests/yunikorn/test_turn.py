@@ -27,6 +27,7 @@ from tests.yunikorn.building import (
 )
 
 GPU = {"gpu": 1}
+CORE = {"vcore": 1}
 QUOTA = "Not enough user quota"
 QUEUE = "Maximum number of running applications reached the queue limit"
 USER = "Maximum number of running applications reached the user/group limit"
@@ -239,6 +240,39 @@ def test_an_application_backs_off_after_asks_that_fit_nowhere() -> None:
 
     assert events(value("1")) == []
     assert events(value("2")) == [("b", "n1", [])]
+
+
+def moved(*nodes: Json, **of_other: Any) -> Json:
+    """Build a gang whose real pod goes to n2, as n1 refuses it, and an ask of another queue."""
+    held = allocation("ph", CORE, placeholder=True, taskGroupName="tg")
+    real = ask("real", CORE, taskGroupName="tg")
+    other = ask("other", {"vcore": 2}, **of_other)
+    value = cluster_value(
+        [queue("a"), queue("b")],
+        [node("n1", CORE), node("n3", {"vcore": 20}), *nodes],
+        [
+            application("gang", "root.a", held, asks=(real,)),
+            application("o", "root.b", allocation("z", {"vcore": 2}, on="n3"), asks=(other,)),
+        ],
+    )
+    return value | {"x": {"vetoNodes": ["n1"]}}
+
+
+@pytest.mark.parametrize(("priority", "goes"), [("9", ["real"]), ("-9", None)])
+def test_who_took_a_place_on_another_node_may_go_from_there(
+    priority: str, goes: list[str] | None
+) -> None:
+    """Source: yunikorn-core be3bb487, application.go (tryPlaceholderAllocate)."""
+    value = moved(node("n2", {"vcore": 2}), requiredNodeId="n2", priority=priority)
+    expected = [("real", "n2", ["ph"]), ("", "", [])]  # n2 is reserved
+    assert events(value) == expected + ([("other", "", goes)] if goes else [])
+
+
+@pytest.mark.parametrize(("size", "on"), [(8, "n3"), (30, "n2")])
+def test_a_node_that_took_such_a_pod_is_used_more(size: int, on: str) -> None:
+    """Of n3 2 of 20 are in use, of n2 what the real pod has, and 2 of a foreign one."""
+    two = node("n2", {"vcore": size}, available={"vcore": size - 2})
+    assert events(moved(two))[1:] == [("other", on, [])]
 
 
 @pytest.mark.parametrize(("name", "said"), [("high", QUOTA), ("High", "")])

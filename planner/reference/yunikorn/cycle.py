@@ -245,6 +245,9 @@ class Core:
         self._without(owner, ask)
         if node != held.node_id:
             self._take_room(node, ask)
+            real = _allocated(ask, node)
+            real = real.model_copy(update={"x": real.x.model_copy(update={"not_in_app": True})})
+            self._change(owner, allocations=(*self._applications[owner].allocations, real))
         self._event.source, self._event.result = "placeholder", "Replaced"
         self._event.ask, self._event.node = ask.allocation_key, node
         return True
@@ -364,11 +367,7 @@ class Core:
         self._without(owner, ask)
         self._take_room(node, ask)
         application = self._applications[owner]
-        common = ask.model_dump(by_alias=True, include=set(Claim.model_fields))
-        # The ask becomes the allocation, and is as old as it was.
-        common |= {"allocationTime": ask.request_time, "nodeId": node}
-        held = (*application.allocations, Allocation.model_validate(common))
-        self._change(owner, allocations=held)
+        self._change(owner, allocations=(*application.allocations, _allocated(ask, node)))
         self._limits.count(application, ask.resource)
         if not ask.placeholder or _is_complete(self._applications[owner]):
             state = _RUN.get(application.application_state, RUNNING)
@@ -448,6 +447,13 @@ class Core:
         room = self.cluster.node(node)
         assert room is not None  # noqa: S101 - only nodes of the partition carry reservations
         return room
+
+
+def _allocated(ask: Ask, node: str) -> Allocation:
+    """Return what an ask becomes on a node: it is as old as it was."""
+    common = ask.model_dump(by_alias=True, include=set(Claim.model_fields))
+    common |= {"allocationTime": ask.request_time, "nodeId": node}
+    return Allocation.model_validate(common)
 
 
 def _is_complete(application: Application) -> bool:
