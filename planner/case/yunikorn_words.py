@@ -83,6 +83,8 @@ _CHANCE: Final = {
 def _lowered(cluster: Cluster, queue: Queue) -> Iterator[str]:
     """Yield on what it depends that the core preempts for a queue above its maximum."""
     core = f"{queue.path}: the core preempts for a lowered quota only"
+    if not queue.is_managed:
+        yield f"{core} in queues of queues.yaml, and this one it made itself: it preempts nobody"
     if cluster.release < V1_9:
         yield f"{core} from 1.8 on, and in 1.8 while asks wait in the queue or below"
     if not cluster.partition.preemption.quota:

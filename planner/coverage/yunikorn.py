@@ -24,7 +24,7 @@ from planner.state.yunikorn import (
     by_path,
 )
 from planner.state.yunikorn_pods import CLAIMS
-from planner.state.yunikorn_release import OLDEST, V1_8
+from planner.state.yunikorn_release import OLDEST, V1_8, V1_9, is_1_6_0, release_of
 
 FEATURES: Final = features_of(
     "yunikorn",
@@ -48,7 +48,8 @@ parent-queues | exact | asks in parent queues
     docs/semantics/yunikorn-features.md §24: the core looks at asks in leaves only
 release | exact | rules of older releases
     docs/semantics/yunikorn-features.md §25: up to 1.8 other full queues are fences, and up to
-    1.7 other queues are over their guaranteed
+    1.7 other queues are over their guaranteed; 1.6.0, and how 1.8 frees a lowered quota, are not
+    reproduced
 nodes | evidence | the nodes of the cluster
     docs/semantics/yunikorn.md §14: a node that the dump lacks may have room, or victims, and
     counts for what the root may have
@@ -86,7 +87,8 @@ class YuniKornCoverage(Covering[AnyPlan]):
         if there is None:  # a queue: of the maximum of the root nodes decide
             lacking = self._state.partitions if pending == ROOT else ()
             nobody = Ask(allocation_key=pending)
-            return tuple(one for partition in lacking for one in _absent_nodes(partition, nobody))
+            absent = (one for partition in lacking for one in _absent_nodes(partition, nobody))
+            return (*absent, *_of_lowered(self._state, pending))
         found = [*_of_ask(self._state, self._cluster(there[0]), *there[1:])]
         partition, _, ask = there
         other = [] if ask.required_node else self._otherwise(partition)
@@ -160,6 +162,12 @@ def _differing(said: InForce, queue: Queue) -> str:
     return next(differing, "").replace("True", "true").replace("False", "false")
 
 
+def _of_lowered(state: YuniKornState, path: str) -> Iterator[Uncovered]:
+    if V1_8 <= release_of(state.release) < V1_9:
+        said = "1.8 splits what a queue has to free, and takes victims, otherwise than 1.9"
+        yield RELEASE.found([f"queue {path}"], said, "assumed")
+
+
 def _of_ask(
     state: YuniKornState, cluster: Cluster, application: Application, ask: Ask
 ) -> Iterator[Uncovered]:
@@ -179,6 +187,9 @@ def _of_ask(
     leaf = cluster.tree.leaf_of(application)
     if cluster.release < OLDEST:
         yield RELEASE.found([f"YuniKorn {state.release}"], "rules before 1.6 are others", "assumed")
+    elif is_1_6_0(state.release):
+        said = "it also takes who is being preempted already, and tries required nodes otherwise"
+        yield RELEASE.found(["YuniKorn 1.6.0"], said, "assumed")
     elif cluster.release < V1_8 and leaf.properties.fair:
         said = f"ten asks of {leaf.path} are tried in a cycle, and who is first goes by fairness"
         if sum(len(one.requests) for one in leaf.applications) > ATTEMPTS:

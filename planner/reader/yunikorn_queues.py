@@ -41,7 +41,7 @@ from planner.state.yunikorn import (
     Resource,
     inherited,
 )
-from planner.state.yunikorn_release import V1_9, Release
+from planner.state.yunikorn_release import NEWEST, V1_9, Release
 from planner.state.yunikorn_usage import Names, QueueState, none_is_empty
 
 _OF_DYNAMIC: Final = {
@@ -53,7 +53,7 @@ _OF_DYNAMIC: Final = {
     "application.sort.priority": "enabled",
     "quota.preemption.delay": "0s",
 }
-"""What holds in a queue that inherits nothing, as one that the core made itself, but for that."""
+"""What holds in a queue that inherits nothing, made by the core or draining, but for that."""
 EXPECTED: Final = "queues.yaml, its ConfigMap, or the full state dump of the core"
 MOST_UNPACKED: Final = 8 * 2**20
 """Bytes of queues.yaml in a ConfigMap at most: packed, Kubernetes keeps no more than some 1 MiB."""
@@ -98,14 +98,16 @@ class DumpedQueue(InForce):
 
     def config(self) -> QueueConfig:
         """Return the queue as in queues.yaml; its amounts are in the core's unit already."""
+        inherits_nothing = not self.is_managed or self.status == DRAINING
         return QueueConfig(
             name=self.queuename.rpartition(".")[2],
             parent=not self.is_leaf,
-            properties=self.properties if self.is_managed else _OF_DYNAMIC | self.properties,
+            properties=_OF_DYNAMIC | self.properties if inherits_nothing else self.properties,
             resources=QueueResources.model_construct(
                 guaranteed=self.guaranteed_resource, max=self.max_resource
             ),
             maxapplications=self.max_running_apps,
+            managed=self.is_managed,
             queues=tuple(child.config() for child in self.children),
         )
 
@@ -229,14 +231,17 @@ def _with_roots(
 def in_force(config: QueuesConfig) -> tuple[QueuesConfig, tuple[str, ...]]:
     """Return queues.yaml without the resources that the core passes over, and remarks on them.
 
-    It reads none of a queue with the name ``root``, wherever that stands. Source: yunikorn-core
-    be3bb487, scheduler/objects/queue.go (applyConf).
+    It reads none of a queue with the name ``root``, wherever that stands. A queue with queues below
+    it in the file is a parent; one without is none, even if queues that drain are below.
+
+    Source: yunikorn-core be3bb487, scheduler/objects/queue.go (applyConf).
     """
     ignored: list[str] = []
 
     def read(queue: QueueConfig, path: str) -> QueueConfig:
         below = tuple(read(each, f"{path}.{each.name.lower()}") for each in queue.queues)
-        update: dict[str, object] = {"queues": below}
+        is_parent = queue.parent or bool(below)
+        update: dict[str, object] = {"queues": below, "parent": is_parent, "managed": True}
         if path.endswith(f".{ROOT}") and (queue.resources.guaranteed or queue.resources.max):
             ignored.append(f"{ROOT_IGNORED}: {path}")
             update["resources"] = QueueResources.blank()
@@ -296,7 +301,8 @@ def changed(config: QueuesConfig, x: InstanceExtra, release: Release) -> QueuesC
     """Return queues.yaml as the core has it, which may have had another one before.
 
     Queues that left it drain, with what they had. Up to 1.8 a queue keeps what it inherited once,
-    and takes up only properties of its own.
+    and takes up only properties of its own. In 1.9 it keeps what neither it nor its parent has any
+    more.
 
     Source: docs/semantics/yunikorn-features.md §24 and §25.
     """
@@ -311,14 +317,19 @@ def changed(config: QueuesConfig, x: InstanceExtra, release: Release) -> QueuesC
         queues = tuple(each for each in below if each is not None)
         if not (queues or (path in states and states[path].status == DRAINING)):
             return None
-        return queue.model_copy(update={"queues": queues, "properties": known[path]})
+        # Limits go with the file; what is inherited stays, whatever the parent has by now.
+        update = {"queues": queues, "properties": {**_OF_DYNAMIC, **known[path]}, "limits": ()}
+        return queue.model_copy(update=update)
 
     roots = {name: left(root, ROOT, had[name]) for name, root in olds.items()}
     drains = tuple(
         PartitionConfig(name=name, queues=(root,)) for name, root in roots.items() if root
     )
-    if release < V1_9:
-        config = _with_roots(config, lambda one, root: _kept(root, ROOT, {}, had.get(one.name, {})))
+    if release < NEWEST:
+        anew = release >= V1_9
+        config = _with_roots(
+            config, lambda one, root: _kept(root, ROOT, {}, had.get(one.name, {}), anew=anew)
+        )
     return completed(config, QueuesConfig(partitions=drains))
 
 
@@ -333,17 +344,24 @@ def _effective(
 
 
 def _kept(
-    queue: QueueConfig, path: str, above: Properties, had: Mapping[str, Properties]
+    queue: QueueConfig,
+    path: str,
+    above: Properties,
+    had: Mapping[str, Properties],
+    *,
+    anew: bool,
 ) -> QueueConfig:
     """Return a queue with the properties that it had, and its own; a new one inherits ``above``.
 
-    What the parent then passes on to new queues are its own alone.
+    One that was there inherits only ``anew``. What it had its parent does not pass on.
     """
     own = queue.properties
-    mine = {**had[path], **own} if path in had else inherited(above, own)
-    passed = own if path in had else mine
-    queues = (_kept(one, f"{path}.{one.name.lower()}", passed, had) for one in queue.queues)
-    return queue.model_copy(update={"properties": _OF_DYNAMIC | mine, "queues": tuple(queues)})
+    passed = inherited(above, own) if anew or path not in had else own
+    mine = {**had.get(path, {}), **passed}
+    queues = tuple(
+        _kept(one, f"{path}.{one.name.lower()}", passed, had, anew=anew) for one in queue.queues
+    )
+    return queue.model_copy(update={"properties": _OF_DYNAMIC | mine, "queues": queues})
 
 
 def other_amounts(

@@ -234,7 +234,7 @@ Limits = Annotated[tuple[Limit, ...], BeforeValidator(none_is_empty)]
 
 
 class QueueConfig(ConfigSchema):
-    """A queue of queues.yaml with its children."""
+    """A queue of queues.yaml with its children; ``managed`` unless the core made it itself."""
 
     name: Text
     parent: Switch = False
@@ -244,6 +244,7 @@ class QueueConfig(ConfigSchema):
     resources: QueueResources = QueueResources.blank()
     limits: Limits = ()
     maxapplications: Count = 0
+    managed: Switch = True
     queues: Annotated[tuple[QueueConfig, ...], BeforeValidator(none_is_empty)] = ()
 
 
@@ -304,7 +305,8 @@ Key = Annotated[str, Field(min_length=1)]
 class ClaimExtra(Schema):
     """What the dump lacks of an ask or an allocation.
 
-    ``not_in_app`` and ``not_on_node`` mark inconsistent states, which only tests have.
+    ``not_in_app`` and ``not_on_node`` mark inconsistent states, which only tests have; the former
+    also who takes the place of a placeholder on another node, which alone counts it.
     ``placement`` names the fields of its pod, and taints, that bind it to some nodes.
     """
 

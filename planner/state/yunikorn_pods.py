@@ -161,6 +161,7 @@ class PodPreemption(PodSpec):
     affinity: PodAffinity = PodAffinity.blank()  # pyright: ignore[reportIncompatibleVariableOverride]
     spread: tuple[SpreadConstraint, ...] = Field(default=(), alias="topologySpreadConstraints")
     containers: tuple[PodContainer, ...] = ()  # pyright: ignore[reportIncompatibleVariableOverride]
+    init_containers: tuple[PodContainer, ...] = ()  # pyright: ignore[reportIncompatibleVariableOverride]
     volumes: tuple[PodVolume, ...] = ()
     node_name: str = ""
 
@@ -177,13 +178,20 @@ class PodPreemption(PodSpec):
         return () if company is None else company.required
 
     @property
+    def host_ports(self) -> tuple[PodPort, ...]:
+        """The ports of its node: of its containers, and of its sidecars, which run beside them."""
+        sidecars = (one for one in self.init_containers if one.restart_policy == "Always")
+        each = (port for one in (*self.containers, *sidecars) for port in one.ports)
+        return tuple(port for port in each if port.host_port > 0)
+
+    @property
     def placement(self) -> tuple[str, ...]:
         """The fields that bind the pod to some nodes."""
         fields = {
             "nodeSelector": self.node_selector,
             "affinity": self.affinity.is_there,
             "topologySpreadConstraints": self.spread,
-            "hostPort": any(port.host_port for one in self.containers for port in one.ports),
+            "hostPort": self.host_ports,
             "persistentVolumeClaim": any(one.claim is not None for one in self.volumes),
             "ephemeral": any(one.ephemeral is not None for one in self.volumes),
             "resourceClaims": self.resource_claims,

@@ -359,7 +359,7 @@ def test_what_is_being_preempted_may_be_enough(tmp_path: Path) -> None:
     assert planner.check(state, planner.solve(state, quota="root.research")).accepted
 
 
-@pytest.mark.parametrize("change", [{"preemption": {}}, {"delay": ""}, {"release": "1.8.0"}])
+@pytest.mark.parametrize("change", [{"preemption": {}}, {"delay": ""}, {"release": "1.7.0"}])
 def test_on_what_it_depends_that_the_core_does_so(tmp_path: Path, change: Json) -> None:
     value = above_max()
     (partition,) = value["queues"]["partitions"]

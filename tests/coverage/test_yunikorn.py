@@ -17,7 +17,15 @@ from planner.quota.yunikorn.queue import BACKOFF_AFTER
 from planner.state.yunikorn import YuniKornState
 from tests.conftest import YUNIKORN
 from tests.told import told
-from tests.yunikorn.building import allocation, ask, node, of_release, state_of, two_queues
+from tests.yunikorn.building import (
+    above_max,
+    allocation,
+    ask,
+    node,
+    of_release,
+    state_of,
+    two_queues,
+)
 
 QUOTA = "Not enough user quota"
 QUEUE = "Maximum number of running applications reached the queue limit (root.serving)"
@@ -106,7 +114,7 @@ def test_the_quickstart_is_covered(left_out: LeftOut) -> None:
     [
         ("serving", "users: ['*'], maxresources: {vcore: 34, memory: 1Ti}", []),
         ("serving", "users: ['*'], maxresources: {vcore: 33999m}", ["user-limits"]),
-        ("Serving", "users: [serving], maxresources: {vcore: 33999m}", ["user-limits"]),
+        ("Serving", "users: [serving], maxresources: {vcore: 33999m}", []),
         ("serving", "users: [serving, ada], maxresources: {memory: 1Gi}", ["user-limits"]),
         ("serving", "users: [serving], maxresources: {nvidia.com/gpu: 1}", []),
         ("serving", "users: [serving], maxresources: {vcore: 0}", []),
@@ -461,9 +469,11 @@ def test_an_ask_in_a_queue_that_became_a_parent(changed: Changed) -> None:
         ("1.7.0", "fifo", []),
         ("1.8.0", "fair", []),
         ("1.5.2", "fifo", ["release"]),
+        ("v1.6.0-1", "fifo", ["release"]),
+        ("1.6.1", "fifo", []),
     ],
 )
-def test_nobody_knows_who_comes_first_by_fairness_nor_rules_before_1_6(
+def test_nobody_knows_who_comes_first_by_fairness_nor_rules_up_to_1_6_0(
     release: str, policy: str, expected: list[str]
 ) -> None:
     """Up to 1.7 ten asks of a queue are tried in every cycle."""
@@ -472,6 +482,21 @@ def test_nobody_knows_who_comes_first_by_fairness_nor_rules_before_1_6(
     (root,) = value["queues"]["partitions"][0]["queues"]
     root["queues"][1]["properties"]["application.sort.policy"] = policy
     assert features(YuniKornCoverage(state_of(value)).unmodelled("ask")) == expected
+
+
+@pytest.mark.parametrize(
+    ("release", "goes", "expected"),
+    [("1.7.0", False, []), ("1.8.0", True, ["release"]), ("1.9.0", True, [])],
+)
+def test_how_1_8_comes_down_to_a_lowered_max_is_not_reproduced(
+    release: str, expected: list[str], *, goes: bool
+) -> None:
+    """Before there is none. Source: yunikorn-core v1.8.0, scheduler/objects/quota_preemptor.go."""
+    state = state_of(of_release(above_max(), release))
+    assert features(YuniKornCoverage(state).unmodelled("root.research")) == expected
+    plan = planner.solve(state, quota="root.research")
+    assert plan.greedy is not None
+    assert bool(plan.greedy.keys) == goes
 
 
 @pytest.mark.parametrize(

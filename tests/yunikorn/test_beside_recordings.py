@@ -10,6 +10,7 @@ import pytest
 
 from planner.quota.yunikorn.cluster import is_usable, prepare
 from planner.reference.yunikorn.quota import preempt_quota
+from planner.state.yunikorn_release import V1_9
 from tests.yunikorn.building import (
     allocation,
     application,
@@ -76,5 +77,5 @@ def test_amounts_go_through_doubles() -> None:
     queues = [queue("a", max=GPU, quota_preemption_delay="10s")]
     switch = {"quotapreemptionenabled": True}
     value = cluster_value(queues, [], [application("1", "root.a", *running)], preemption=switch)
-    found = preempt_quota(prepare(state_of(value)).tree.by_path["root.a"], {})
+    found = preempt_quota(prepare(state_of(value)).tree.by_path["root.a"], {}, V1_9)
     assert (found.amount, [one.key for one in found.victims]) == ({"gpu": 2**53}, ["one"])

@@ -45,6 +45,11 @@ SPREAD: Json = {
 }
 
 
+def beside(**more: str) -> Json:
+    """Build a pod on n1 with an init container that has the port."""
+    return pod("o", "n1", container={"resources": {}}, initContainers=[PORT | more])
+
+
 def affinity(**kinds: Any) -> Json:
     return {"affinity": kinds}
 
@@ -74,6 +79,9 @@ def rows(operator: str, *values: str) -> Json:
         ({"container": UDP}, (pod("o", "n1", container=PORT | {"resources": {}}),), (), "n1"),
         ({"container": AT}, (pod("o", "n1", container=PORT | {"resources": {}}),), (), "n2"),
         ({"container": AT}, (pod("o", "n1", container=ELSEWHERE | {"resources": {}}),), (), "n1"),
+        # A sidecar's is taken, that of a container which ends before the others is not.
+        ({"container": PORT}, (beside(restartPolicy="Always"),), (), "n2"),
+        ({"container": PORT}, (beside(),), (), "n1"),
         # Anti-affinity, of either, closes the node for good: also where the victim goes.
         (affinity(podAntiAffinity=terms("x")), (pod("v2", "n2", "y"),), (), "n2"),
         (affinity(podAntiAffinity=terms("x")), (), (), None),

@@ -16,6 +16,7 @@ from planner.quota.yunikorn.queue import Properties
 from planner.reader.yunikorn import ORIGINATORS_UNKNOWN, PLACED_MEANWHILE, read_yunikorn_objects
 from planner.reader.yunikorn_pods import OPT_OUT_UNKNOWN
 from planner.reader.yunikorn_queues import OTHER_AMOUNTS, read_queues
+from planner.solver.yunikorn.start import lowered_quotas
 from planner.state.clock import SECOND, from_nanoseconds
 from planner.state.yunikorn import QueueConfig, YuniKornState, parse_yunikorn_quantity
 from tests.recorded import put
@@ -253,6 +254,33 @@ def test_the_recovery_queue_has_the_resources_of_its_template_only(*, with_confi
     assert (recovery.guaranteed, recovery.max) == ({"gpu": 1}, {"gpu": 2})
     assert recovery.properties == Properties()
     assert other.properties == Properties(disabled=True, priority_offset=9)
+
+
+@pytest.mark.parametrize("managed", [True, False])
+def test_for_a_lowered_quota_nobody_goes_where_the_core_made_the_queue(*, managed: bool) -> None:
+    """Source: yunikorn-core be3bb487, scheduler/objects/queue.go (tryAcquirePreemption)."""
+    dump = dump_of(two_queues(allocation("x", {"gpu": 1}), allocation("y", {"gpu": 1}), size=2))
+    del dump["config"]
+    delay = {"quota.preemption.delay": "10s"}
+    low = {"isManaged": managed, "maxResource": {"gpu": 1}, "properties": delay}
+    dump["queues"][0]["children"][0].update(low)
+    dump["partitions"][0]["quotaPreemptionEnabled"] = True
+    state = read_yunikorn_objects(dump, where="dump")
+    plan = planner.solve(state, quota="root.low")
+    assert plan.greedy is not None
+    assert bool(plan.greedy.keys) == managed
+    assert any("it made itself" in note for note in plan.notes) != managed
+    assert lowered_quotas(state) == (["root.low"] if managed else [])
+
+
+@pytest.mark.parametrize(("status", "delay"), [("Draining", 30), ("Active", 60)])
+def test_a_dumped_queue_that_drains_inherits_nothing_new(status: str, delay: int) -> None:
+    dump = dump_of(two_queues(allocation("x", {"gpu": 1}), size=1))
+    del dump["config"]
+    dump["queues"][0]["properties"] = {"preemption.delay": "60s"}
+    dump["queues"][0]["children"][0]["status"] = status
+    tree = prepare(read_yunikorn_objects(dump, where="dump")).tree
+    assert tree.by_path["root.low"].properties.delay == delay * SECOND
 
 
 @pytest.mark.parametrize(("reserved", "node"), [("asks|ask", "n1"), ("runs|else", None)])

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from planner.commands.replay import Comparison, replay_line
+from planner.commands.replay.yunikorn import _of_timing, state_of_yunikorn
 from planner.errors import InputError
 from planner.quota.yunikorn.cluster import Asking, Cluster, find_ask, is_usable, prepare
 from planner.quota.yunikorn.queue import Snapshot, preemptable
@@ -13,7 +14,16 @@ from planner.reference.yunikorn.candidates import find_candidates, find_fence, i
 from planner.reference.yunikorn.decision import can_help, decide, plan_node, score_of
 from tests.conftest import ROOT
 from tests.told import told
-from tests.yunikorn.building import allocation, application, queue, state_of, two_queues
+from tests.yunikorn.building import (
+    Json,
+    allocation,
+    application,
+    cluster_value,
+    node,
+    queue,
+    state_of,
+    two_queues,
+)
 from tests.yunikorn.recorded import FEATURES, FOLDER, NAMES, Line, lines, step, texts
 
 GPU = {"gpu": 1}
@@ -237,3 +247,42 @@ def test_plans_of_the_nodes(name: str) -> None:
                 assert [one.key for one in plan.victims] == row["victims"], line["id"]
             if plan is not None and row.get("checked"):
                 assert score_of(plan, plan.index) == row["score"], line["id"]
+
+
+def timed(*files: tuple[int, list[Json], str], due: bool = False, path: str = "root.a") -> Json:
+    """Replay queues.yaml after queues.yaml: the seconds before each, its queues, root's delay."""
+    steps = []
+    for after, queues, delay in files:
+        root = queue("root", *queues, quota_preemption_delay=delay)
+        partition = {"queues": [root], "preemption": {"quotapreemptionenabled": True}}
+        steps.append({"after": after, "queues": {"partitions": [partition]}})
+    steps += [{"after": 60}] if due else []
+    held = application("runs", path, allocation("old", GPU, 9_000), allocation("new", GPU))
+    value = cluster_value(files[0][1], [node("n1", GPU)], [held])
+    line = {"id": "one", **value, "mode": "quota-timing", "x": {"steps": steps}}
+    return _of_timing(line, {}, state_of_yunikorn(line), "test")[1]({})
+
+
+@pytest.mark.parametrize(
+    ("delay", "left"), [("", {}), ("100s", {"root": 90.0}), ("60s", {"root": 50.0})]
+)
+def test_a_file_changes_the_time_of_the_root(delay: str, left: dict[str, float]) -> None:
+    """Source: yunikorn-core be3bb487, scheduler/partition.go (updatePartitionDetails)."""
+    found = timed((0, [queue("a")], "60s"), (10, [queue("a")], delay))
+    assert found["starts"] == [{"root": 60.0}, left]
+
+
+@pytest.mark.parametrize(("last", "victims"), [(0, []), (1, ["new"])])
+def test_a_queue_that_drains_comes_down_in_its_time(last: int, victims: list[str]) -> None:
+    lowered = queue("a", max=GPU, quota_preemption_delay="50s")
+    found = timed((0, [lowered, queue("b")], ""), (10, [queue("b")], ""), due=bool(last))
+    assert found["starts"][:2] == [{"root.a": 50.0}, {"root.a": 40.0}]
+    assert found["victims"] == victims
+
+
+def test_below_a_leaf_no_quota_is_looked_at() -> None:
+    """Source: yunikorn-core be3bb487, scheduler/objects/queue.go (TryQuotaPreemption)."""
+    lowered = queue("a", queue("b", max=GPU, quota_preemption_delay="50s"))
+    for after, victims in ((lowered | {"parent": True, "queues": []}, ["new"]), (queue("a"), [])):
+        found = timed((0, [lowered], ""), (10, [after], ""), due=True, path="root.a.b")
+        assert found["victims"] == victims

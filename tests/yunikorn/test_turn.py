@@ -8,6 +8,7 @@ import planner
 from planner.quota.yunikorn.cluster import prepare
 from planner.quota.yunikorn.held_back import PARENT
 from planner.reference.yunikorn.cycle import run_cycles
+from planner.reference.yunikorn.flow import run_flow
 from planner.reference.yunikorn.turn import COMES_LATE
 from planner.state.yunikorn import YuniKornState
 from tests.verifier.yunikorn.plans import broken, plan_of
@@ -26,6 +27,7 @@ from tests.yunikorn.building import (
 )
 
 GPU = {"gpu": 1}
+CORE = {"vcore": 1}
 QUOTA = "Not enough user quota"
 QUEUE = "Maximum number of running applications reached the queue limit"
 USER = "Maximum number of running applications reached the user/group limit"
@@ -240,6 +242,100 @@ def test_an_application_backs_off_after_asks_that_fit_nowhere() -> None:
     assert events(value("2")) == [("b", "n1", [])]
 
 
+def moved(*nodes: Json, **of_other: Any) -> Json:
+    """Build a gang whose real pod goes to n2, as n1 refuses it, and an ask of another queue."""
+    held = allocation("ph", CORE, placeholder=True, taskGroupName="tg")
+    real = ask("real", CORE, taskGroupName="tg")
+    other = ask("other", {"vcore": 2}, **of_other)
+    value = cluster_value(
+        [queue("a"), queue("b")],
+        [node("n1", CORE), node("n3", {"vcore": 20}), *nodes],
+        [
+            application("gang", "root.a", held, asks=(real,)),
+            application("o", "root.b", allocation("z", {"vcore": 2}, on="n3"), asks=(other,)),
+        ],
+    )
+    return value | {"x": {"vetoNodes": ["n1"]}}
+
+
+@pytest.mark.parametrize(("priority", "goes"), [("9", ["real"]), ("-9", None)])
+def test_who_took_a_place_on_another_node_may_go_from_there(
+    priority: str, goes: list[str] | None
+) -> None:
+    """Source: yunikorn-core be3bb487, application.go (tryPlaceholderAllocate)."""
+    value = moved(node("n2", {"vcore": 2}), requiredNodeId="n2", priority=priority)
+    expected = [("real", "n2", ["ph"]), ("", "", [])]  # n2 is reserved
+    assert events(value) == expected + ([("other", "", goes)] if goes else [])
+
+
+@pytest.mark.parametrize(("size", "on"), [(8, "n3"), (30, "n2")])
+def test_a_node_that_took_such_a_pod_is_used_more(size: int, on: str) -> None:
+    """Of n3 2 of 20 are in use, of n2 what the real pod has, and 2 of a foreign one."""
+    two = node("n2", {"vcore": size}, available={"vcore": size - 2})
+    assert events(moved(two))[1:] == [("other", on, [])]
+
+
+@pytest.mark.parametrize(("name", "said"), [("high", QUOTA), ("High", "")])
+def test_limits_of_a_queue_with_capitals_never_hold(name: str, said: str) -> None:
+    """Source: yunikorn-core be3bb487, scheduler/ugm/manager.go (internalProcessConfig)."""
+    value = asking(of("ada", gpu=1))
+    value["queues"]["partitions"][0]["queues"][0]["queues"][1]["name"] = name
+    assert held_back(value) == said
+
+
+def one_placed_and_one_that_preempts(placed: int) -> Json:
+    """Build an ask of this age that finds a node; then it goes, or ``mid``, 5,000 s old."""
+    return cluster_value(
+        [queue("low"), queue("placed"), queue("high", guaranteed=GPU)],
+        [node("n1", {"gpu": 2, "mem": 1})],
+        [
+            application("l", "root.low", allocation("mid", GPU, 5_000)),
+            application("p", "root.placed", asks=(ask("placed", GPU | {"mem": 1}, placed),)),
+            application("h", "root.high", asks=(ask("ask", GPU),)),
+        ],
+    )
+
+
+@pytest.mark.parametrize(("placed", "victim"), [(20_000, "mid"), (4_000, "placed")])
+def test_who_found_a_node_is_as_old_as_the_ask(placed: int, victim: str) -> None:
+    """Source: yunikorn-core be3bb487, scheduler/objects/application.go (tryNode)."""
+    value = one_placed_and_one_that_preempts(placed)
+    assert [one[-1] for one in events(value)][:2] == [[], [victim]]
+    assert [step.victims for step in run_flow(state_of(value)).steps] == [(), (victim,)]
+
+
+def with_zero(named: Json, most: Json, of_parent: Json) -> Json:
+    """Build a queue that has 2 of mem; its ask names some types, and has only 1 GPU to ask for."""
+    held = allocation("old", {"mem": 2})
+    return cluster_value(
+        [queue("p", queue("a", max=most), max=of_parent)],
+        [node("n1", {"gpu": 1, "mem": 4})],
+        [application("x", "root.p.a", held, asks=(ask("ask", GPU | named),))],
+    )
+
+
+@pytest.mark.parametrize(
+    ("named", "most", "of_parent", "finds_a_node"),
+    [
+        ({"mem": 0}, {"mem": 1}, {}, False),
+        ({"mem": 0}, {}, {"mem": 1}, False),
+        ({"mem": 0}, {"mem": 2}, {}, True),
+        ({"mem": 0}, {"gpu": 1}, {}, True),
+        ({}, {"mem": 1}, {"mem": 1}, True),
+    ],
+)
+def test_nothing_of_a_type_of_which_there_is_too_much(
+    named: Json, most: Json, of_parent: Json, *, finds_a_node: bool
+) -> None:
+    """Source: yunikorn-core be3bb487, scheduler/objects/queue.go (TryIncAllocatedResource)."""
+    value = with_zero(named, most, of_parent)
+    assert events(value)[:1] == [("ask" if finds_a_node else "", "n1" if finds_a_node else "", [])]
+    conditions = decided(value).conditions
+    assert conditions is not None
+    assert conditions.allocatable_now == finds_a_node
+    assert (broken(state_of(value), plan_of(state_of(value), None)) == []) == finds_a_node
+
+
 def kept(release: str, was_there: str) -> YuniKornState:
     """Read a state whose queues.yaml took a delay away from a parent of queues that were there."""
     below = queue("a"), queue("b", preemption_delay="7s")
@@ -251,13 +347,80 @@ def kept(release: str, was_there: str) -> YuniKornState:
     return state_of(value)
 
 
+def drained(before: Json, after: Json, path: str) -> Json:
+    """Build a full node: ``p.low`` runs what may go, ``high`` asks; the leaf at a path drains.
+
+    ``before`` and ``after`` is what is above ``p.low``, and was.
+    """
+    asks = application("asks", "root.high", asks=(ask("ask", GPU | {"mem": 2}),))
+    runs = application("runs", "root.p.low", allocation("v", GPU))
+    high = queue("high", guaranteed=GPU)
+    value = cluster_value(
+        [after, high][: 1 + (path != "root.high")], [node("n1", GPU | {"mem": 2})], [runs, asks]
+    )
+    limited = high | {"limits": [of("*", mem=1)]}
+    old = cluster_value([before, limited], [], [])["queues"]
+    value["x"] = {"queuesBefore": old, "queueState": {path: {"status": "Draining"}}}
+    return value
+
+
+DISABLED = {"preemption_policy": "disabled"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "goes"), [({}, DISABLED, True), (DISABLED, {}, False), ({}, {}, True)]
+)
+def test_a_queue_that_drains_inherits_what_it_did(before: Json, after: Json, *, goes: bool) -> None:
+    """Source: yunikorn-core be3bb487, scheduler/partition.go (updateQueues)."""
+    old = queue("p", queue("low"), **before)
+    value = drained(old, queue("p", **after) | {"parent": True}, "root.p.low")
+    assert decided(value).triggered == goes
+
+
+@pytest.mark.parametrize("parent", [True, False])
+def test_nobody_goes_from_below_a_queue_that_is_now_a_leaf(*, parent: bool) -> None:
+    """Nor is an ask looked at there. Source: yunikorn-core be3bb487, queue.go (applyConf)."""
+    after = queue("p") | {"parent": parent}
+    value = drained(queue("p", queue("low")), after, "root.p.low")
+    assert decided(value).triggered == parent
+    plan = plan_of(state_of(value), "n1", "v")
+    assert (broken(state_of(value), plan) == []) == parent
+    value["applications"][0]["requests"] = [ask("late", GPU)]
+    late = decided(value, "late").conditions
+    assert late is not None
+    assert (late.held_back == "") == parent
+
+
+def test_limits_of_a_queue_that_drains_are_gone() -> None:
+    """Source: yunikorn-core be3bb487, scheduler/ugm/manager.go (clearEarlierSetLimits)."""
+    both = queue("p", queue("low"))
+    value = drained(both, both, "root.high")
+    assert held_back(value) == ""
+    value["queues"] = value["x"].pop("queuesBefore")
+    assert held_back(value) == QUOTA
+
+
 @pytest.mark.parametrize(
     ("release", "was_there", "delays"),
-    [("1.8.0", "ab", (5, 7)), ("1.9.0", "ab", (30, 7)), ("1.8.0", "b", (30, 7))],
+    [
+        ("1.8.0", "ab", (5, 7)),
+        ("1.9.0", "ab", (5, 7)),
+        ("", "ab", (30, 7)),
+        ("1.8.0", "b", (30, 7)),
+        ("1.9.0", "b", (30, 7)),
+    ],
 )
-def test_up_to_1_8_a_queue_keeps_what_it_inherited(
+def test_up_to_1_9_a_queue_keeps_what_it_inherited(
     release: str, was_there: str, delays: tuple[int, int]
 ) -> None:
     tree = prepare(kept(release, was_there)).tree
     found = [tree.by_path[f"root.p.{name}"].properties.delay // SECOND for name in "ab"]
     assert tuple(found) == delays
+
+
+@pytest.mark.parametrize(("release", "delay"), [("1.8.0", 5), ("1.9.0", 6)])
+def test_from_1_9_on_a_queue_takes_up_what_its_parent_has_now(release: str, delay: int) -> None:
+    value = cluster_value([queue("p", queue("a"), preemption_delay="6s")], [node("n1", GPU)], [])
+    before = cluster_value([queue("p", queue("a"), preemption_delay="5s")], [], [])["queues"]
+    tree = prepare(state_of(of_release(value | {"x": {"queuesBefore": before}}, release))).tree
+    assert tree.by_path["root.p.a"].properties.delay == delay * SECOND

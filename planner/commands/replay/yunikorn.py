@@ -26,6 +26,7 @@ from planner.quota.yunikorn.cluster import Cluster, find_ask, prepare
 from planner.quota.yunikorn.queue import AskReference, Level, preemptable, remaining_guaranteed
 from planner.quota.yunikorn.resource import without_zeros
 from planner.reader.yunikorn import read_yunikorn_objects
+from planner.reader.yunikorn_queues import changed
 from planner.reference.yunikorn.candidates import Candidate
 from planner.reference.yunikorn.cycle import Event, run_cycles
 from planner.reference.yunikorn.decision import CoreHangs, decide
@@ -38,7 +39,9 @@ from planner.reference.yunikorn.quota import (
     preempt_quota,
 )
 from planner.state.clock import SECOND
-from planner.state.yunikorn import FlowOptions, YuniKornState
+from planner.state.yunikorn import DRAINING, FlowOptions, YuniKornState
+from planner.state.yunikorn_release import release_of
+from planner.state.yunikorn_usage import QueueState
 
 Line = Mapping[str, Any]
 Ties = Mapping[str, int]
@@ -124,7 +127,7 @@ def _of_quota(line: Line, expected: Answer, state: YuniKornState, where: str) ->
     queue = cluster.tree.by_path[path]
 
     def replayed(ties: Ties) -> Answer:
-        found = preempt_quota(queue, ties)
+        found = preempt_quota(queue, ties, cluster.release)
         return {
             "triggered": bool(found.victims),
             "node": None,
@@ -149,16 +152,24 @@ def _of_due(line: Line, expected: Answer, state: YuniKornState, where: str) -> A
 
 
 def _of_timing(line: Line, expected: Answer, state: YuniKornState, where: str) -> Answering:
-    """Return when quota preemption starts, from file to file, and what one pass does then."""
+    """Return when quota preemption starts, from file to file, and what one pass does then.
+
+    Queues in use that a file lacks drain, with the time that they had.
+    """
     del line, expected
     if not state.x.steps or state.x.steps[0].queues is None:
         raise SchemaError(f"{where}: x.steps", "does not begin with a queues.yaml")
     clusters, partition, now = list[Cluster](), state.partitions[0], state.now
+    config, release = state.x.steps[0].queues, release_of(state.release)
+    in_use = {one.queue_name.lower() for one in partition.applications}
+    drains = dict.fromkeys(in_use, QueueState(status=DRAINING))
     for step in state.x.steps:
         now += step.after * SECOND
         if step.queues is not None:
-            config = step.queues.partitions[0]
-            update = {"root": config.queues[0], "preemption": config.preemption}
+            known = state.x.model_copy(update={"queues_before": config, "queue_state": drains})
+            config = changed(step.queues, known, release)
+            first_part = config.partitions[0]
+            update = {"root": first_part.queues[0], "preemption": first_part.preemption}
             partition = partition.model_copy(update=update)
         clusters.append(prepare(state.model_copy(update={"partitions": (partition,), "now": now})))
     first = clusters[0]
@@ -179,10 +190,11 @@ def _of_timing(line: Line, expected: Answer, state: YuniKornState, where: str) -
 
 
 def _passed(cluster: Cluster, due: Collection[str], ties: Ties) -> Answer:
-    done = sorted(preempt_due(cluster.tree.root, due, ties), key=lambda one: one[0].path)
-    victims = [victim for _, found in done for victim in found.victims]
+    found = preempt_due(cluster.tree.root, due, ties, cluster.release)
+    done = sorted(found, key=lambda one: one[0].path)
+    victims = [victim for _, one in done for victim in one.victims]
     return {
-        "processed": [{"queue": queue.path, "preemptable": found.amount} for queue, found in done],
+        "processed": [{"queue": queue.path, "preemptable": one.amount} for queue, one in done],
         "triggered": bool(victims),
         "victims": sorted(victim.key for victim in victims),
         "byApp": _by_application(victims),

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from planner.quota.yunikorn.resource import Amount, Resource, added_up, min_union, minus_known, plus
-from planner.state.yunikorn import Application, Limit, Partition, by_path
+from planner.state.yunikorn import Application, Limit, Partition, QueueConfig, by_path
 from planner.state.yunikorn_usage import Tracked
 
 ACCEPTED: Final = "Accepted"
@@ -67,7 +67,7 @@ class Limits:
 
     def __init__(self, partition: Partition) -> None:
         self._applications = {one.application_id: one for one in partition.applications}
-        self._limits = {path: queue.limits for path, queue in by_path(partition.root)}
+        self._limits = dict(_limits_below(partition.root))
         self._rows: dict[tuple[Kind, str, str], Row] = {}
         self._groups: dict[str, str] = {}
         usage = partition.usage
@@ -207,6 +207,19 @@ class Limits:
 
 def _row_of(limit: Limit | None) -> Row:
     return Row() if limit is None else Row(limit.maxresources, limit.maxapplications)
+
+
+def _limits_below(queue: QueueConfig, above: str = "") -> Iterator[tuple[str, Sequence[Limit]]]:
+    """Yield the limits of a queue and of those below it, by path.
+
+    The core looks for limits by the path in lower case, and keeps them by the path as it is
+    written: where that has a capital, they never hold.
+    """
+    if queue.name == queue.name.lower():
+        path = f"{above}{queue.name}"
+        yield path, queue.limits
+        for child in queue.queues:
+            yield from _limits_below(child, f"{path}.")
 
 
 def _started(partition: Partition) -> dict[str, Started]:

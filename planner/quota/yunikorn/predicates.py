@@ -256,10 +256,8 @@ def _matches(selector: LabelSelector | None, pod: Pod) -> bool:
 
 def _ports(pod: Pod) -> Iterator[Port]:
     """Yield the ports of its node that a pod takes: address, protocol, number."""
-    for container in pod.spec.containers:
-        for port in container.ports:
-            if port.host_port > 0:
-                yield port.host_ip or _ANY_ADDRESS, port.protocol or "TCP", port.host_port
+    for port in pod.spec.host_ports:
+        yield port.host_ip or _ANY_ADDRESS, port.protocol or "TCP", port.host_port
 
 
 def _clash(one: Port, other: Port) -> bool:

@@ -20,6 +20,8 @@ from planner.quota.yunikorn.resource import (
     Resource,
     added_up,
     fill_from,
+    fits_in,
+    fits_loose,
     ge_all,
     gt_zero,
     min_left,
@@ -110,7 +112,10 @@ def _delay(effective: Mapping[str, str], name: str, default: int) -> int:
 
 @dataclass(eq=False)
 class Queue:
-    """A queue. ``allocated`` and ``preempting`` are sums over everything below it."""
+    """A queue. ``allocated`` and ``preempting`` are sums over everything below it.
+
+    It is managed by queues.yaml, unless the core made it itself.
+    """
 
     path: str
     parent: Queue | None
@@ -122,6 +127,7 @@ class Queue:
     preempting: Resource = field(default_factory=dict)
     children: list[Queue] = field(default_factory=list)
     applications: list[Application] = field(default_factory=list)
+    is_managed: bool = True
 
     @cached_property
     def lineage(self) -> tuple[Queue, ...]:
@@ -144,6 +150,19 @@ class Queue:
             if queue.max is not None:
                 room = min_union(room, minus_known(queue.max, queue.allocated))
         return room
+
+    def may_take(self, amount: Resource) -> bool:
+        """Say whether an amount can be counted as used in the queue and in all above it.
+
+        Headroom is never below 0, so that 0 of a type fits where its maximum is exceeded already.
+        What is used with it does not, and the core takes its node away again. Root has nothing of
+        what it does not name. Source: docs/semantics/yunikorn.md §3.
+        """
+        for queue in self.lineage:
+            after = {t: queue.allocated.get(t, 0) + value for t, value in amount.items()}
+            if not (fits_loose if queue.parent else fits_in)(queue.max, after):
+                return False
+        return True
 
 
 class QueueTree(Struct, frozen=True):
@@ -206,15 +225,18 @@ def build_queues(
     effective = inherited(passed or {}, config.properties)
     name, resources = config.name.lower(), config.resources
     path = f"{parent.path}.{name}" if parent else name
+    # Below a leaf, as a parent is whose queues left the file, the core looks at nothing.
+    hidden = parent is not None and any(above.is_leaf for above in parent.lineage)
     queue = Queue(
         path=path,
         parent=parent,
-        is_leaf=not (config.parent or config.queues),
+        is_leaf=not (config.parent or hidden),
         # The core reads no properties of the recovery queue, whose template may have some.
         properties=Properties() if path == RECOVERY else read_properties(effective),
         # Not "limited to 0": the core drops a map without anything positive (§2).
         guaranteed=resources.guaranteed if gt_zero(resources.guaranteed) else None,
         max=resources.max if gt_zero(resources.max) else None,
+        is_managed=config.managed,
     )
     queue.children = [build_queues(child, queue, effective) for child in config.queues]
     return queue

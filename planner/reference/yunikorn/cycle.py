@@ -199,12 +199,12 @@ class Core:
             if ask.required_node and full and not ask.triggered_preemption:
                 if victims := preempt_required_node(self.cluster, ask, room, self._ties):
                     self._trigger(owner, ask, victims)
-            elif self._takes(room, ask):
+            elif self._takes(room, ask, leaf):
                 return self._allocate(owner, ask, room.node_id, "reserved")
         for ask in asks:
             for room in () if ask.required_node else nodes_in_order(self.cluster):
                 holds = room.node.schedulable and fits_in(room.node.capacity, ask.resource)
-                if holds and self._takes(room, ask):
+                if holds and self._takes(room, ask, leaf):
                     return self._allocate(owner, ask, room.node_id, "reserved")
         return False
 
@@ -245,6 +245,9 @@ class Core:
         self._without(owner, ask)
         if node != held.node_id:
             self._take_room(node, ask)
+            real = _allocated(ask, node)
+            real = real.model_copy(update={"x": real.x.model_copy(update={"not_in_app": True})})
+            self._change(owner, allocations=(*self._applications[owner].allocations, real))
         self._event.source, self._event.result = "placeholder", "Replaced"
         self._event.ask, self._event.node = ask.allocation_key, node
         return True
@@ -278,15 +281,16 @@ class Core:
                     return True
                 continue
             if ask.required_node:
-                if self._try_required(owner, ask):
+                if self._try_required(owner, ask, asking.leaf):
                     return True
                 continue
-            if self._try_nodes(owner, ask) or self._preempt(asking, attempts, nodes_tried=True):
+            placed = self._try_nodes(owner, ask, asking.leaf)
+            if placed or self._preempt(asking, attempts, nodes_tried=True):
                 return True
             unschedulable += 1
         return False
 
-    def _try_required(self, owner: str, ask: Ask) -> bool:
+    def _try_required(self, owner: str, ask: Ask, leaf: Queue) -> bool:
         """Allocate an ask on its node, or reserve that, and cancel what others reserved there."""
         node = self._nodes.get(ask.required_node)
         if node is None:
@@ -295,13 +299,13 @@ class Core:
         kept = [key for key in node.reservations if key in asks and asks[key].required_node]
         self._set(node.node_id, reservations=tuple(kept))
         reserved = ask.allocation_key in self._reservations()
-        if self._takes(self._room(node.node_id), ask):
+        if self._takes(self._room(node.node_id), ask, leaf):
             return self._allocate(owner, ask, node.node_id, "allocate")
         if not reserved:
             self._reserve(ask, node.node_id)
         return not reserved
 
-    def _try_nodes(self, owner: str, ask: Ask) -> bool:
+    def _try_nodes(self, owner: str, ask: Ask, leaf: Queue) -> bool:
         """Allocate an ask on the first node that takes it, or reserve the one it fills most."""
         reserved = ask.allocation_key in self._reservations()
         old = self.cluster.now - ask.request_time > RESERVATION_DELAY
@@ -309,7 +313,7 @@ class Core:
         for room in nodes_in_order(self.cluster):
             if not room.node.schedulable or not fits_in(room.node.capacity, ask.resource):
                 continue
-            if self._takes(room, ask):
+            if self._takes(room, ask, leaf):
                 return self._allocate(owner, ask, room.node_id, "allocate")
             left = leftover(room.available, ask.resource)
             if old and not reserved and (best is None or left < best[0]):
@@ -344,7 +348,10 @@ class Core:
 
     # What the passes do
 
-    def _takes(self, room: NodeRoom, ask: Ask) -> bool:
+    def _takes(self, room: NodeRoom, ask: Ask, leaf: Queue | None = None) -> bool:
+        """Say whether a node takes an ask, and its leaf, if that counts."""
+        if leaf is not None and not leaf.may_take(ask.resource):
+            return False
         free = gt_zero(ask.resource) and not room.reserved_for_others(ask.allocation_key)
         return free and predicates_of(self.cluster, ask).passes(room)
 
@@ -360,10 +367,7 @@ class Core:
         self._without(owner, ask)
         self._take_room(node, ask)
         application = self._applications[owner]
-        common = ask.model_dump(by_alias=True, include=set(Claim.model_fields))
-        common |= {"allocationTime": self.cluster.now, "nodeId": node}
-        held = (*application.allocations, Allocation.model_validate(common))
-        self._change(owner, allocations=held)
+        self._change(owner, allocations=(*application.allocations, _allocated(ask, node)))
         self._limits.count(application, ask.resource)
         if not ask.placeholder or _is_complete(self._applications[owner]):
             state = _RUN.get(application.application_state, RUNNING)
@@ -443,6 +447,13 @@ class Core:
         room = self.cluster.node(node)
         assert room is not None  # noqa: S101 - only nodes of the partition carry reservations
         return room
+
+
+def _allocated(ask: Ask, node: str) -> Allocation:
+    """Return what an ask becomes on a node: it is as old as it was."""
+    common = ask.model_dump(by_alias=True, include=set(Claim.model_fields))
+    common |= {"allocationTime": ask.request_time, "nodeId": node}
+    return Allocation.model_validate(common)
 
 
 def _is_complete(application: Application) -> bool:

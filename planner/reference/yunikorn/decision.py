@@ -444,7 +444,7 @@ def decide(
     the state, and that of the names of nodes.
     """
     if asking.shares is not None:
-        return _of_lowered_quota(asking, ties)
+        return _of_lowered_quota(cluster, asking, ties)
     ask, direct = asking.ask, cluster.x.direct
     found: Success | None = None
     kind: Kind = "required-node" if ask.required_node else "generic"
@@ -474,9 +474,9 @@ def decide(
     return Decision(kind, conditions, True, *found)  # noqa: FBT003
 
 
-def _of_lowered_quota(asking: Asking, ties: Mapping[str, int]) -> Decision:
+def _of_lowered_quota(cluster: Cluster, asking: Asking, ties: Mapping[str, int]) -> Decision:
     try:
-        victims = preempt_quota(asking.leaf, ties).victims
+        victims = preempt_quota(asking.leaf, ties, cluster.release).victims
     except CorePanics:
         return Decision("panic", None)
     return Decision("quota", None, bool(victims), None, victims)

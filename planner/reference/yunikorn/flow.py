@@ -182,7 +182,8 @@ def after(
         if application is asking.application:
             asks = tuple(one for one in asks if one is not asking.ask)
             held = asking.ask.model_dump(by_alias=True, include=_COMMON)
-            held |= {"allocationTime": cluster.now, "nodeId": node}
+            # The ask becomes the allocation, and is as old as it was.
+            held |= {"allocationTime": asking.ask.request_time, "nodeId": node}
             kept = (*kept, Allocation.model_validate(held))
         if again is not None:
             asks = (*asks, *(again(one, cluster.now) for one in lost))

@@ -35,6 +35,7 @@ from planner.reference.yunikorn.candidates import (
 )
 from planner.state.clock import SECOND
 from planner.state.yunikorn import Allocation
+from planner.state.yunikorn_release import V1_8, Release
 
 HOUR: Final = 3600 * SECOND
 
@@ -42,8 +43,8 @@ HOUR: Final = 3600 * SECOND
 class QuotaPreemption(Struct, frozen=True):
     """What quota preemption does to one queue.
 
-    ``acquired`` says that the queue is over its maximum; ``amount`` is what should be freed,
-    ``shares`` how that is split over leaves, ``victims`` the victims leaf by leaf.
+    ``acquired`` says that the queue is managed and over its maximum; ``amount`` is what should be
+    freed, ``shares`` how that is split over leaves, ``victims`` the victims leaf by leaf.
     """
 
     acquired: bool
@@ -56,14 +57,16 @@ class CorePanics(UnsupportedError):  # noqa: N818 - it says what the core does
     """The core ends with a nil pointer dereference, and its process with it."""
 
 
-def preempt_quota(queue: Queue, ties: Mapping[str, int]) -> QuotaPreemption:
+def preempt_quota(queue: Queue, ties: Mapping[str, int], release: Release) -> QuotaPreemption:
     """Free what a queue uses above its maximum, as far as the guaranteed on its path allows.
 
-    The start time counts as passed.
+    The start time counts as passed. Before 1.8 the core has nothing of the kind; how 1.8 does it is
+    not reproduced, but as 1.9 does.
 
     Raises `CorePanics` where the core does.
     """
-    if ge_known(queue.max, queue.allocated):
+    is_lowered_to = release >= V1_8 and queue.is_managed
+    if not is_lowered_to or ge_known(queue.max, queue.allocated):
         return QuotaPreemption(acquired=False)
     amount = preemptable_amount(queue)
     if not amount:
@@ -78,7 +81,7 @@ def preempt_quota(queue: Queue, ties: Mapping[str, int]) -> QuotaPreemption:
 
 
 def preempt_due(
-    root: Queue, due: Collection[str], ties: Mapping[str, int]
+    root: Queue, due: Collection[str], ties: Mapping[str, int], release: Release
 ) -> list[tuple[Queue, QuotaPreemption]]:
     """Free what queues use above their maximum whose time has passed, in one pass from the root.
 
@@ -87,10 +90,11 @@ def preempt_due(
     Raises `CorePanics` where the core does.
     """
     if root.path in due:
-        found = preempt_quota(root, ties)
+        found = preempt_quota(root, ties, release)
         if found.acquired:
             return [(root, found)]
-    return [each for child in root.children for each in preempt_due(child, due, ties)]
+    below = () if root.is_leaf else root.children
+    return [each for child in below for each in preempt_due(child, due, ties, release)]
 
 
 class QuotaTimes:
@@ -107,21 +111,23 @@ class QuotaTimes:
                 self.starts[path] = now + queue.properties.quota_delay
 
     def change(self, root: Queue, now: int) -> None:
-        """Put another queues.yaml into force; of the root only nodes change the maximum."""
+        """Put another queues.yaml into force."""
         new = {queue.path: queue for queue in walk(root)}
         for path, queue in new.items():
-            if queue.parent is not None and path in self._queues:
+            if path in self._queues:
                 self._change(self._queues[path], queue, now)
         self._queues |= new
 
     def _change(self, old: Queue, new: Queue, now: int) -> None:
         before, delay = old.properties.quota_delay, new.properties.quota_delay
+        # Of the root only nodes change the maximum: the core takes it for one that had none.
+        had = old.max if new.parent else None
         start = self.starts.pop(new.path, None)
         if not delay or not _is_above(new):
             return
-        is_same = old.max is not None and equal(old.max, new.max or {})
-        is_lower = not is_same and _exceeds(old.max, new.max)
-        is_higher = not is_same and _exceeds(new.max, old.max)
+        is_same = had is not None and equal(had, new.max or {})
+        is_lower = not is_same and _exceeds(had, new.max)
+        is_higher = not is_same and _exceeds(new.max, had)
         if start is None and ((is_same and not before) or is_lower):
             start = now + delay
         elif start is not None and (is_same or is_lower or is_higher):

@@ -28,7 +28,7 @@ from planner.reference.laws import keeps
 from planner.reference.yunikorn.order import apps_in_order, in_turn, nodes_in_order
 from planner.reference.yunikorn.predicates import predicates_of
 from planner.state.clock import SECOND, to_nanoseconds
-from planner.state.yunikorn import Allocation, Application, Ask
+from planner.state.yunikorn import Allocation, Application
 from planner.state.yunikorn_release import V1_8
 
 BACKS_OFF: Final = "too many unschedulable asks in the application, waiting"
@@ -62,10 +62,11 @@ def comes_too_late(cluster: Cluster, asking: Asking) -> str:
         for ask in in_turn(one.requests):
             if ask.allocation_key == asking.ask.allocation_key:
                 return ""
-            if waits_for_placeholder(one, ask) or not fits_user(cluster, Asking(ask, one, leaf)):
+            each = Asking(ask, one, leaf)
+            if waits_for_placeholder(one, ask) or not fits_user(cluster, each):
                 continue
             if fits_loose(leaf.headroom, ask.resource):
-                finds_nothing = not ask.required_node and node_for(cluster, ask) is None
+                finds_nothing = not ask.required_node and node_for(cluster, each) is None
             else:
                 finds_nothing = older
             most -= finds_nothing
@@ -170,16 +171,19 @@ def free_node(cluster: Cluster, asking: Asking) -> NodeRoom | None:
     """Return the first node that takes an ask, None if there is none, or the ask is passed over."""
     if passed_over(cluster, asking) or not fits_loose(asking.leaf.headroom, asking.ask.resource):
         return None
-    return node_for(cluster, asking.ask)
+    return node_for(cluster, asking)
 
 
-def node_for(cluster: Cluster, ask: Ask) -> NodeRoom | None:
-    """Return the first node that takes an ask, whatever its queues and its user may have.
+def node_for(cluster: Cluster, asking: Asking) -> NodeRoom | None:
+    """Return the first node that takes an ask of which headroom and user have enough.
 
     The node is schedulable, has room, and is not reserved for another ask. An ask with a required
     node has that one alone: the core tries it whether it is schedulable or not, and reserves it for
     the ask beside others of this kind.
     """
+    ask = asking.ask
+    if not asking.leaf.may_take(ask.resource):
+        return None
     shim = predicates_of(cluster, ask)
     for room in cluster.nodes:
         if ask.required_node:

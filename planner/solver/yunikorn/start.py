@@ -358,7 +358,8 @@ def lowered_quotas(state: YuniKornState) -> list[str]:
         return []
     known = [prepare(state, one.name) for one in state.partitions if one.preemption.quota]
     queues = (queue for cluster in known for queue in walk(cluster.tree.root))
-    return [one.path for one in queues if one.properties.quota_delay and excess(one)]
+    found = (one for one in queues if one.is_managed and one.properties.quota_delay)
+    return [one.path for one in found if excess(one)]
 
 
 def answer(

@@ -141,6 +141,15 @@ def placement_faults(case: YuniKornCase) -> Iterator[str]:
                     f"{say_queue(queue)} has {say_amount(t, left)} left of its maximum, "
                     f"the ask is {say_amount(t, ask.resource[t])}"
                 )
+        # Headroom is never below 0, but usage is counted with the ask's 0 of a type, too (§3).
+        for t in sorted(t for t, amount in ask.resource.items() if not amount):
+            limits, used = queue.max or {}, queue.allocated.get(t, 0)
+            most = limits.get(t, used if queue.parent else 0)
+            if used > most:
+                yield (
+                    f"{say_queue(queue)} has {say_amount(t, used)}, its maximum is "
+                    f"{say_amount(t, most)}, and the ask has 0 of it"
+                )
     if not any(_takes_now(case, room) for room in case.cluster.nodes):
         yield f"no node has room for {say_amounts(ask.resource)}"
 
