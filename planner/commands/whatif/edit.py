@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from os import PathLike
@@ -31,6 +32,7 @@ ABSENT: Final = "none"
 """Written for a value that is absent, such as a limit that does not bind."""
 
 _WORDS: Final[Mapping[str, bool | None]] = {ABSENT: None, "true": True, "false": False}
+ANY_NUMBER: Final = sys.maxsize
 MAX_BYTES: Final = 16 * 2**20
 """The most that is read of a file of manifests."""
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,30}")
@@ -147,8 +149,11 @@ def read_submissions(source: str | PathLike[str]) -> tuple[Item, ...]:
 
 
 OwnT = TypeVar("OwnT")
-Submit = Callable[[OwnT, Sequence[Item], str | None], tuple[OwnT, tuple[str, ...]]]
-"""Returns a state with the workloads that a scheduler makes of objects, in one queue or theirs."""
+Submit = Callable[[OwnT, Sequence[Item], str | None, int], tuple[OwnT, tuple[str, ...]]]
+"""Returns a state with the workloads that a scheduler makes of objects, in one queue or theirs.
+
+The last argument is how many of the objects may be workloads at most.
+"""
 
 
 class Editing(Protocol[OwnT]):

@@ -347,6 +347,7 @@ _LABELLED_PODS: Final = frozenset({"Deployment", "PodTemplate"})
 """Kinds of which Kueue sees only the pods: their labels count, and those of the object first."""
 
 
+_BY_HAND: Final = "kubectl get workload NAME -o yaml prints what Kueue makes of it"
 UNREAD: Final[Mapping[str, tuple[str, str]]] = {
     "SparkApplication": (
         "the pods of a SparkApplication are what its operator makes of it",
@@ -358,6 +359,12 @@ UNREAD: Final[Mapping[str, tuple[str, str]]] = {
     ),
 }
 """Kinds of which Kueue makes a workload, but nobody here: why not, and what to give instead."""
+
+
+def makes_none(item: Item) -> bool:
+    """Say whether an object has a kind of which Kueue makes no workload."""
+    known = {"Workload", *UNREAD, *(kind for _, kind in KINDS)}
+    return "kind" in item.value and str(item.value["kind"]) not in known
 
 
 def manifest_of(item: Item) -> Manifest:
@@ -377,7 +384,7 @@ def manifest_of(item: Item) -> Manifest:
     if kind == "Pod" and POD_GROUP in labels:
         where = place(item.root, (*item.path, "metadata", "labels", POD_GROUP))
         found = "a pod of a group: Kueue makes one Workload of all its pods"
-        raise UnsupportedError(where, found, "that Workload, or a Job")
+        raise UnsupportedError(where, found, "that Workload, or a Job", _BY_HAND)
     if kind in _LABELLED_PODS:
         labels = pods[0].template.metadata.labels | labels
     replicas = spec.scalars.replicas if kind in {*_BY_REPLICA, "StatefulSet"} else 1
@@ -394,15 +401,14 @@ def manifest_of(item: Item) -> Manifest:
 
 
 def _no_workload(item: Item, kind: str) -> SchemaError | UnsupportedError:
-    by_hand = "kubectl get workload NAME -o yaml prints what Kueue makes of it"
     if kind in UNREAD:
-        return UnsupportedError(item.where, *UNREAD[kind], by_hand)
+        return UnsupportedError(item.where, *UNREAD[kind], _BY_HAND)
     version = item.value.get("apiVersion")
     of = "without an apiVersion" if version is None else f"of {shown(version)}"
     right = [api for api, name in KINDS if name == kind]
     kinds = ", ".join(name for _, name in KINDS)
     expected = f"a {kind} of {right[0]}" if right else f"a Workload of Kueue, or one of {kinds}"
-    return SchemaError(item.where, f"{plain(kind)} {of} stands here", expected, by_hand)
+    return SchemaError(item.where, f"{plain(kind)} {of} stands here", expected, _BY_HAND)
 
 
 _PLACED: Final = "kueue.x-k8s.io/podset-"
