@@ -304,8 +304,8 @@ class Plan(AnyPlan):
     Kueue's own beside it, are then what would be if it did.
     ``stability`` lists the victims that would preempt again, in the order of ``victims``, if
     that was asked for; it is empty where none would.
-    ``more_than_greedy`` says of which pods, queues and victims of the highest priority the plan
-    takes more than ``greedy``; it follows from the rest, and is not read again.
+    ``more_than_greedy`` says of which lost work, pods, queues and victims of the highest priority
+    the plan takes more than ``greedy``; it follows from the rest, and is not read again.
     ``rules`` are Kueue's own rule set, or another that takes its place: the scheduler's own answer
     is then what these rules would choose. ``rule_options`` name a rule set beside Kueue's own with
     its options: the one that takes its place, or one whose laws are added to those of ``rules``:
