@@ -44,7 +44,7 @@ all workloads compete that were tried in vain before it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from planner.commands.whatif.edit import (
     ABSENT,
@@ -320,7 +320,7 @@ def queues(state: State) -> Iterator[Editable]:
 def _fields(target: str, what: str, one: Schema, fields: Mapping[str, Field]) -> Iterator[Settable]:
     """Yield the fields of an object, each with its value."""
     for name, ((steps, field), choices) in fields.items():
-        part: Any = one
+        part = one
         for step in steps:
             part = getattr(part, str(step))
         value = getattr(part, own_name(type(part), field))

@@ -280,7 +280,7 @@ def test_every_choice_can_be_made_and_no_other(path: str) -> None:
 
 def test_the_page_and_the_list_have_every_field_of_the_table(state: State) -> None:
     """A short name, such as ``.whenCanPreempt``, stands in the row of the whole one."""
-    page = ROOT.joinpath("docs", "explanation", "settings.md").read_text("utf-8")
+    page = ROOT.joinpath("docs", "explanation", "settings" + ".md").read_text("utf-8")
     table = page[: page.index("In a state of YuniKorn")]
     names = {"localqueue": "NAMESPACE/NAME", "workload": "NAMESPACE/NAME"}
     every = {kind: {*own} for kind, (_, _, own) in OBJECTS.items()}

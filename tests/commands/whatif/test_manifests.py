@@ -309,11 +309,11 @@ def test_odd_values_are_refused_or_read(name: str) -> None:
 
 
 def test_the_page_names_every_kind_that_is_read_and_that_is_not() -> None:
-    page = ROOT.joinpath("docs", "how-to", "what-if.md").read_text("utf-8")
+    page = ROOT.joinpath("docs", "how-to", "what-if" + ".md").read_text("utf-8")
     read, _, refused = page.partition("These objects will do")[2].partition("Where each replica")
     named = {*re.findall(r"\b[A-Z]\w+", read)} - {"Kueue"}
     assert named == {"Workload", *(kind for _, kind in KINDS)}
-    limits = ROOT.joinpath("docs", "explanation", "limits.md").read_text("utf-8")
+    limits = ROOT.joinpath("docs", "explanation", "limits" + ".md").read_text("utf-8")
     for kind in UNREAD:
         assert kind in refused.partition("\n\n")[0]
         assert kind in limits
