@@ -19,6 +19,8 @@ from typing import ClassVar, Final, Literal, Self
 
 NO_MEMORY: Final = "the system gives no more memory"
 """What the command line says where memory ends."""
+CUT_SHORT: Final = "the text ends too early: was the command that wrote it interrupted?"
+"""What is asked of JSON or YAML that breaks off."""
 AT_MOST: Final = "that are read at most"
 """What is said of a dump that is too large, or has too many values."""
 LONGEST_LINE: Final = 1200

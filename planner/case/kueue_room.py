@@ -44,10 +44,16 @@ def kind_of(key: str) -> str:
 
 
 def called(tree: FlavorTree, values: Values) -> str:
-    """Return what people call a domain; without values, the whole flavor."""
+    """Return what people call a domain; without values, the whole flavor.
+
+    Racks of one label in several blocks are told apart by those above, as in ``rack b0/r0``.
+    """
     if not values:
         return f"flavor {tree.flavor}"
-    return f"{kind_of(tree.levels[len(values) - 1])} {values[-1]}"
+    level, last = len(values) - 1, values[-1]
+    key = tree.levels[level]
+    alike = key != HOST and sum(other[-1] == last for other in tree.values[level]) > 1
+    return f"{kind_of(key)} {'/'.join(values) if alike else last}"
 
 
 class Beside:

@@ -77,10 +77,9 @@ def command(given: Options) -> int:
 
         add_workloads = scheduler_of(known).add_workloads
         items = read_submissions(given.workload)
-        if len(items) != 1:
-            found = f"{len(items)} objects stand here"
-            raise SchemaError(given.workload, found, "one workload", "planner risk takes many")
-        known, added = add_workloads(known, items, given.queue)
+        if not items:
+            raise SchemaError(given.workload, "no object stands here", "one workload")
+        known, added = add_workloads(known, items, given.queue, 1)
     who = given.pending or next(iter(added), None)
     more = {"added": added, "original": original}
     answer = whatif(known, **given.of(whatif, pending=who, rules=given.laws, **more))

@@ -286,9 +286,10 @@ class Plan(AnyPlan):
     """The answer for one pending workload.
 
     ``algorithm`` is ``kueue`` for the scheduler's own greedy answer and ``optimum`` for the
-    planner's; ``borrowing`` names the attempt the plan belongs to. ``victims`` are in the
-    scheduler's order for a greedy plan and in candidate order for an optimal one. ``terms`` are
-    the disruption terms of the plan with the units the README lists.
+    planner's; ``borrowing`` says whether the attempt that the plan belongs to permits borrowing,
+    and not whether the preemptor borrows in the end. ``victims`` are in the scheduler's order for a
+    greedy plan and in candidate order for an optimal one. ``terms`` are the disruption terms of the
+    plan with the units the README lists.
     ``shares`` are given under fair sharing. ``tree`` lists the queues and cohorts that the plan
     touches, those above them, and some of their siblings, from the root down. ``nodes`` are the
     nodes for each podset that has to have a place on them.
@@ -304,8 +305,8 @@ class Plan(AnyPlan):
     Kueue's own beside it, are then what would be if it did.
     ``stability`` lists the victims that would preempt again, in the order of ``victims``, if
     that was asked for; it is empty where none would.
-    ``more_than_greedy`` says of which pods, queues and victims of the highest priority the plan
-    takes more than ``greedy``; it follows from the rest, and is not read again.
+    ``more_than_greedy`` says of which lost work, pods, queues and victims of the highest priority
+    the plan takes more than ``greedy``; it follows from the rest, and is not read again.
     ``rules`` are Kueue's own rule set, or another that takes its place: the scheduler's own answer
     is then what these rules would choose. ``rule_options`` name a rule set beside Kueue's own with
     its options: the one that takes its place, or one whose laws are added to those of ``rules``:
@@ -400,7 +401,7 @@ class Plan(AnyPlan):
     def _attempt(self) -> str:
         if self.borrowing is None or self.rules == "kueue-fair":  # fair sharing makes only one
             return ""
-        return "with borrowing" if self.borrowing else "without borrowing"
+        return "borrowing permitted" if self.borrowing else "without borrowing"
 
     @property
     def by(self) -> RuleSet:
@@ -475,10 +476,10 @@ class JointSkipped(Record):
 class JointStep(Record):
     """One preemptor of a joint plan, served when those before it in the plan are.
 
-    ``victims`` go in this step, ``borrowing`` is the attempt it belongs to. ``assignment`` is
-    what Kueue assigns then. ``verdicts`` and ``removal_order`` are the verifier's, in the state
-    that the steps before leave. The ``costs`` of victims are on the scale of the whole plan, their
-    ``position`` is that in the candidate order of the step.
+    ``victims`` go in this step, ``borrowing`` says whether the attempt it belongs to permits any.
+    ``assignment`` is what Kueue assigns then. ``verdicts`` and ``removal_order`` are the
+    verifier's, in the state that the steps before leave. The ``costs`` of victims are on the scale
+    of the whole plan, their ``position`` is that in the candidate order of the step.
     """
 
     preemptor: Annotated[str, Label(role="code")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, Literal, Self, TypeVar
 
@@ -17,6 +17,7 @@ from planner.plan.label import Label
 from planner.plan.proof import Tree
 from planner.rules import OWN, RuleSet
 from planner.scheduler import schedulers
+from planner.term import lost_by
 
 SchedulerId = Annotated[
     str, Field(pattern="^[a-z][a-z0-9-]*$", examples=[one.id for one in schedulers()])
@@ -180,14 +181,20 @@ class Certificate(Record):
 
 FIELD: Final = "more_than_greedy"
 
-_Measure = Literal["pods", "queues", "highest_priority"]
-_TERMS: Final[tuple[_Measure, ...]] = ("pods", "queues")
+_Measure = Literal["lost_work+restart_cost", "pods", "queues", "highest_priority"]
+_COUNTED: Final[Mapping[_Measure, Callable[[Mapping[str, int]], int]]] = {
+    "lost_work+restart_cost": lost_by,
+    "pods": lambda terms: terms.get("pods", 0),
+    "queues": lambda terms: terms.get("queues", 0),
+}
+"""How each measure but the last is made of the terms."""
 
 
 class Excess(Record):
     """A measure in which a plan has more than the scheduler's own answer on the same state.
 
-    ``pods`` and ``queues`` are terms. ``highest_priority`` counts the victims of the highest
+    ``pods`` and ``queues`` are terms, ``lost_work+restart_cost`` is the sum of two, in
+    accelerator-seconds. ``highest_priority`` counts the victims of the highest
     ``priority`` that either of the two hits, what is being evicted already left out.
     """
 
@@ -282,8 +289,8 @@ class AnyPlan(Published, Evicting):
         if greedy is None or not greedy.keys:
             return ()
         found = []
-        for measure in _TERMS:
-            ours, theirs = self.terms.get(measure, 0), greedy.terms.get(measure, 0)
+        for measure, value in _COUNTED.items():
+            ours, theirs = value(self.terms), value(greedy.terms)
             found.append(Excess(measure=measure, plan=ours, greedy=theirs))
         both = self.about.priorities, greedy.about.priorities
         highest = max([*both[0], *both[1]], default=0)

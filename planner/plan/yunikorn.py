@@ -155,8 +155,8 @@ class YuniKornPlan(AnyPlan):
     own beside it, are then what would be if the ask came first. ``may_also`` is another choice of
     the core, where it leaves its choice to chance: what compares the plan with the core's own holds
     for the one in ``greedy``. Both are looked for in small states only.
-    ``more_than_greedy`` says of which pods, queues and victims of the highest adjusted priority the
-    plan takes more than that; it follows from the rest, and is not read again.
+    ``more_than_greedy`` says of which lost work, pods, queues and victims of the highest adjusted
+    priority the plan takes more than that; it follows from the rest, and is not read again.
     """
 
     scheduler: Literal["yunikorn"] = "yunikorn"

@@ -14,7 +14,7 @@ from planner.errors import InputError, SchemaError
 from planner.garbage import without_garbage_collection
 from planner.reader.items import BUILD, items_of
 from planner.reader.kueue_collect import Collection
-from planner.reader.kueue_release import settle, signs_of
+from planner.reader.kueue_release import GateRefused, settle, signs_of
 from planner.reader.kueue_rows import read_workload
 from planner.reader.parse import EXPECTED, Document
 from planner.reader.settings import Said, Settings, given_moment, moment_of, named, remark, taken_at
@@ -102,10 +102,7 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     fields["configuration_given"] = bool(objects["Configuration"])
     fields["other_kinds"] = dict(collection.ignored)
     odd = remark(taken, newest) if now is None and clock is None else ()
-    deployments = objects["Deployment"]
-    signs = [*signs_of(deployments, collection.labelled)]
-    configuration = next(iter(objects["Configuration"]), _assumed(objects))
-    configuration, by_release = settle(given, recorded, signs, deployments, configuration)
+    configuration, by_release = _by_release(collection, given, recorded, source)
     fields["configuration"] = configuration.counting(requests)
     counted = [f"{note} ({n} times)" if n > 1 else note for note, n in collection.notes.items()]
     fields["absent_queues"], on_absent = _absent_queues(objects, workloads)
@@ -113,6 +110,22 @@ def assemble(documents: Sequence[Document], settings: Settings, ignored: Ignored
     remarks = (*counted, *notes, *on_absent, *_undated(workloads), *odd, *by_release)
     # Every part is checked: to check the whole, pydantic would first make validators of all kinds.
     return State.model_construct(now=moment, digest=digest, source=source, notes=remarks, **fields)
+
+
+def _by_release(
+    collection: Collection, given: str, recorded: str, source: str
+) -> tuple[Configuration, list[str]]:
+    """Return the Configuration with the release that the dump is of, and remarks."""
+    objects = collection.objects
+    deployments = objects["Deployment"]
+    signs = [*signs_of(deployments, collection.labelled)]
+    configuration = next(iter(objects["Configuration"]), _assumed(objects))
+    try:
+        return settle(given, recorded, signs, deployments, configuration)
+    except GateRefused as error:
+        written = error.gate in configuration.feature_gates
+        where = collection.where("Configuration", "featureGates") if written else ""
+        raise error.at(where or f"{source}: arguments of Kueue's manager") from None
 
 
 _UNDATED: Final = "the dump does not say since when these hold quota: they count as the oldest"

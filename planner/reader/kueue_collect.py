@@ -63,6 +63,11 @@ class Collection:
         self._first_error: tuple[Kind, Item, ValidationError] | None = None
         self._errors = 0
 
+    def where(self, kind: str, *field: str) -> str:
+        """Say where a field of the only object of a kind stands; nothing if there is none."""
+        found = next(iter(self._places[kind].values()), None)
+        return "" if found is None else place(found[0], (*found[1], *field))
+
     def add(self, item: Item) -> None:
         """Check an object and keep it if its kind matters; otherwise count it."""
         name, api_version = str(item.value["kind"]), item.value.get("apiVersion")

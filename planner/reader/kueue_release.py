@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from planner.errors import InputError
 from planner.state import AUTO
@@ -37,6 +37,12 @@ class GateRefused(InputError):  # noqa: N818 - reads as a statement where it is 
         hint = f"Kueue {knowing} knows it; {_GIVEN}=X.Y.Z says which one it is" if knowing else ""
         found = f"Kueue {release.name} does not start with {gate}: it {reason}"
         super().__init__("Configuration: featureGates", found, hint=hint)
+        self.gate = gate
+
+    def at(self, where: str) -> Self:
+        """Return the error with the place where the gate is set."""
+        self.where = where
+        return self
 
 
 Labelled = tuple[str, dict[str, str]]

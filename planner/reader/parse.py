@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from pydantic_core import from_json
 
-from planner.errors import ParseError
+from planner.errors import CUT_SHORT, ParseError
 from planner.reader.bound import Budget
 from planner.reader.quick import quick_document
 from planner.reader.show import shown
@@ -45,7 +45,7 @@ _FAILED: Final = (
 _NO_SPACE: Final = re.compile(rb"[^ \t\r\n]")
 _SMALLEST_PIECE: Final = 4096
 _HINTS: Final = {
-    "EOF while": "the text ends too early: was the command that wrote it interrupted?",
+    "EOF while": CUT_SHORT,
     "key must be": "keys stand in double quotes",
     "trailing comma": "no comma follows the last item",
 }

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 import yaml
 
-from planner.errors import ParseError
+from planner.errors import CUT_SHORT, ParseError
 from planner.reader.bound import Budget
 from planner.reader.show import shown
 from planner.state.yaml_number import BEGINS, yaml_number
@@ -114,6 +114,8 @@ def _not_yaml(error: yaml.YAMLError, text: str, where: str) -> ParseError:
         return ParseError(_at(where, mark), NESTED)
     lines = text.split("\n", mark.line + 1)[: mark.line + 1] if mark else []
     hint = _slip(lines, mark.column, problem) if mark and len(lines) > mark.line else ""
+    if mark and mark.index >= len(text) and not text.endswith("\n"):
+        hint = hint or CUT_SHORT
     return ParseError(_at(where, mark), f"is not YAML: {problem}", hint=hint)
 
 

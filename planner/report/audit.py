@@ -193,7 +193,8 @@ def _tiles(audit: Audit) -> Iterator[doc.Tile]:
         work, (_, own, best) = _work(audit), total[0]
         beside = f"{work.lost(own)} lost by its choices, {work.lost(best)} by the best"
         more: doc.Tone = "warn" if own > best else "good"
-        yield doc.Tile(work.lost(own - best), f"{work.hours} lost needlessly", beside, more)
+        said = "lost needlessly" if own >= best else "more lost by the best"
+        yield doc.Tile(work.lost(abs(own - best)), f"{work.hours} {said}", beside, more)
     for one in summary.verdicts:
         if one.judged:
             yield doc.Tile(
@@ -268,7 +269,7 @@ def _loss_table(title: str, rows: Sequence[Loss], work: Work) -> doc.Table:
         Column(title, lambda one: name(one.whose), "All", folds=True),
         lost("Lost", lambda one: one.own),
         lost("By the best", lambda one: one.best),
-        lost("Needlessly", lambda one: one.more),
+        lost("More than the best", lambda one: one.more),
     ]
     caption = f"{work.hours.capitalize()} lost, restarts included, by {title.lower()}"
     return table(caption, columns, rows)
@@ -347,7 +348,7 @@ def _worst(audit: Audit, folder: Path) -> Iterator[doc.Block]:
 
     def lost(case: Case) -> Cell:
         compared = case.judgements[0].gaps and not case.outside_rules
-        return Cell(work.lost(lost_needlessly(case))) if compared else NONE
+        return Cell(work.lost(lost_beyond(case))) if compared else NONE
 
     def needless(case: Case) -> Cell:
         more = len(case.needless) - MAX_NEEDLESS
@@ -362,14 +363,14 @@ def _worst(audit: Audit, folder: Path) -> Iterator[doc.Block]:
         Column("Evicts", lambda case: f"{len(case.victims):,}", number=True),
         *map(victims, places),
         Column("Fewest", fewest, number=True),
-        Column(f"{work.hours.capitalize()} lost needlessly", lost, number=True, only="page"),
+        Column(f"More {work.hours} lost than by the best", lost, number=True, only="page"),
         Column("Findings", lambda case: ", ".join(case.findings), folds=True),
     ]
     if any(case.turn != "next" for case in shown):
         columns.append(Column("Turn", lambda case: TURNS[case.turn], folds=True))
     if any(case.needless for case in shown):
         columns.append(Column("Needless", needless, only="page"))
-    caption = "Victims of the scheduler itself and of the optima, most lost needlessly first"
+    caption = "Victims of the scheduler itself and of the optima, most lost beyond the best first"
     cases = table(caption, columns, shown, most=ON_SCREEN)
     yield replace(cases, most_on_page=MAX_CASES)
 
@@ -394,17 +395,17 @@ def _state(state: str, folder: Path) -> Cell:
 
 
 def found(audit: Audit) -> list[Case]:
-    """Return the cases with findings: those that lose most needlessly first, then most victims."""
+    """Return the cases with findings: those that lose most beyond the best, then most victims."""
 
     def excess(case: Case) -> tuple[int, int]:
         first = case.judgements[0]
         more = len(case.victims) - len(first.victims) if first.gaps else 0
-        return lost_needlessly(case), more
+        return lost_beyond(case), more
 
     return sorted((case for case in audit.cases if case.findings), key=excess, reverse=True)
 
 
-def lost_needlessly(case: Case) -> int:
+def lost_beyond(case: Case) -> int:
     """Return how much more the scheduler's own victims lose than the optimum's; 0 if unknown.
 
     In accelerator-seconds, under the first objective; less than 0 where another level comes first.

@@ -285,12 +285,14 @@ def outside_rules(plan: AnyPlan) -> list[tuple[str, str]]:
 def more_than_greedy(plan: AnyPlan) -> str:
     """Say what a plan takes more of than the scheduler's own; empty if nothing that counts."""
     nouns = {"pods": "pod", "queues": "queue", "highest_priority": "victim"}
-    measures = [
-        f"{plural(one.plan, nouns[one.measure])}"
-        + ("" if one.priority is None else f" of priority {one.priority}")
-        + f" instead of {one.greedy:,}"
-        for one in plan.more_than_greedy
-    ]
+    work, measures = work_of(plan), list[str]()
+    for one in plan.more_than_greedy:
+        if one.measure in nouns:
+            of = "" if one.priority is None else f" of priority {one.priority}"
+            more, beside = f"{plural(one.plan, nouns[one.measure])}{of}", f"{one.greedy:,}"
+        else:
+            more, beside = f"{work.lost(one.plan)} {work.hours} lost", work.lost(one.greedy)
+        measures.append(f"{more} instead of {beside}")
     said = f"More than {scheduler_name(plan)} itself: {', '.join(measures)}"
     return said if measures else ""
 

@@ -147,6 +147,8 @@ def test_new_workload_submitted_elsewhere(dump: Path, tmp_path: Path) -> None:
         JOB.format(queue="lender") + "  bad: [",
         JOB.format(queue="lender").replace("parallelism: 2", "parallelism: two"),
         "",
+        "apiVersion: v1\nkind: ConfigMap\n---\napiVersion: v1\nkind: Service\n",
+        '{"apiVersion": "v1", "kind": "List", "items": []}',
     ],
 )  # fmt: skip
 def test_bad_workload(dump: Path, tmp_path: Path, text: str) -> None:
@@ -155,6 +157,31 @@ def test_bad_workload(dump: Path, tmp_path: Path, text: str) -> None:
     error = refused("whatif", dump, "--workload", file)
     told(error)
     assert "job.yaml" in error
+
+
+@pytest.mark.parametrize("command", ["whatif", "risk"])
+def test_what_is_no_workload_is_left_out(dump: Path, tmp_path: Path, command: str) -> None:
+    file = job(tmp_path)
+    other = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: code}\n---\n"
+    file.write_text(other + file.read_text("utf-8") + "---\n" + other, encoding="utf-8")
+    done = call(command, dump, "--workload", file, "--format", "plain")
+    assert (done.exit_code, "ns/job-train" in done.stdout) == (0, True)
+    told([line for line in done.stderr.splitlines() if "left out" in line])
+
+
+@pytest.mark.parametrize("command", ["whatif", "risk"])
+def test_a_group_of_pods_is_refused_in_the_same_words(
+    dump: Path, tmp_path: Path, command: str
+) -> None:
+    file = tmp_path / "group.yaml"
+    labels = "{kueue.x-k8s.io/queue-name: lender, kueue.x-k8s.io/pod-group-name: g}"
+    pods = (
+        f"apiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, namespace: ns, labels: {labels}}}\n"
+        "spec: {containers: [{name: main}]}\n"
+        for name in "ab"
+    )
+    file.write_text("---\n".join(pods), encoding="utf-8")
+    told(refused(command, dump, "--workload", file))
 
 
 def test_yunikorn() -> None:

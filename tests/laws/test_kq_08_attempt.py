@@ -2,9 +2,13 @@
 
 import pytest
 
+import planner
 from planner.plan import Verdict
+from planner.plan.kueue import Plan
+from planner.report.kueue.plan import lines
 from planner.state.kueue import State
 from tests.cluster import Object, cohort, pending, queue, running, state_of
+from tests.conftest import FOR_EVER_S
 from tests.laws.judges import OWN, RECLAIM, Case, broken, judge, sets
 from tests.told import told
 from tests.verifier.cases import all_assigned, plan_of, verdicts
@@ -118,3 +122,15 @@ def test_fair_sharing_has_no_such_attempts() -> None:
     plan = plan_of(state, ("theirs", RECLAIM), borrowing=False)
     assert not broken(state, ("theirs", RECLAIM), borrowing=False)
     assert [law for law, one in verdicts(fair, plan).items() if not one.holds] == ["KQ-08"]
+
+
+def test_an_attempt_that_permits_borrowing_does_not_say_that_anybody_borrows() -> None:
+    """Nobody of another queue is a candidate: Kueue permits borrowing, and 3 of 4 are used."""
+    parts = queue("a", 4, within="LowerPriority"), running("mine", "a", 4), pending("a", 3)
+    plan = planner.solve(state_of(*parts), time_limit=FOR_EVER_S)
+    assert isinstance(plan, Plan)
+    assert (plan.borrowing, plan.keys) == (True, ("ns/mine",))
+    (used,) = next(one.uses for one in plan.tree if one.name == "a")
+    assert used.after < used.nominal
+    assert plan.about.attempt == "borrowing permitted"
+    assert "borrowing        permitted" in [*lines(plan)]

@@ -139,6 +139,17 @@ def test_gates_that_a_release_refuses(gate: str, value: bool, release: str) -> N
     told(str(caught.value))
 
 
+def test_a_refused_gate_is_told_with_its_place() -> None:
+    gates = "featureGates: {NoSuchGate: true}"
+    text = f"apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n{gates}\n"
+    data = {"controller_manager_config.yaml": text}
+    said = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}, "data": data}
+    for part in (said, deployment("kueue:v0.18.6", "--feature-gates=NoSuchGate=true")):
+        with pytest.raises(InputError) as caught:
+            state_of(part)
+        told(str(caught.value))
+
+
 def test_arguments_of_the_manager_are_the_gates() -> None:
     flag = "--feature-gates=PartialAdmission=false,PriorityBoost=true"
     found = state_of(deployment("kueue:v0.18.6", "--config=/x", flag))

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from planner.errors import ParseError
+from planner.errors import CUT_SHORT, ParseError
 from planner.reader import yaml_text
 from planner.reader.yaml_text import parse_yaml
 
@@ -114,6 +114,16 @@ def test_many_merges_into_many_keys_take_no_longer_than_both() -> None:
     start = time.thread_time()
     assert len(value_of(text)["c"]) == 20_001
     assert time.thread_time() - start < 20
+
+
+@pytest.mark.parametrize("text", ["a: b\nfoo", "a: [1,", "a: 'x", "- {b: 1"])
+def test_a_text_that_breaks_off_is_asked_about(text: str) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_yaml(text, "file")
+    assert caught.value.hint == CUT_SHORT
+    with pytest.raises(ParseError) as caught:
+        parse_yaml(f"{text}\n", "file")  # its last line is whole
+    assert caught.value.hint != CUT_SHORT
 
 
 def test_documents_and_empty_ones() -> None:

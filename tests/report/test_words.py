@@ -15,7 +15,14 @@ from planner.plan.proof import ByRows, Tree
 from planner.reference.kueue.classical import REASON
 from planner.reference.kueue.fair_sharing import FAIR, OWN, WITHIN_NOMINAL
 from planner.report.kueue.plan import cascades_in_words as in_words
-from planner.report.words import contrast, proof_in_words, rules_name, scheduler_name, term_rows
+from planner.report.words import (
+    contrast,
+    more_than_greedy,
+    proof_in_words,
+    rules_name,
+    scheduler_name,
+    term_rows,
+)
 from planner.report.yunikorn.plan import last_tier
 from planner.scheduler import schedulers
 from planner.term import TERMS, text_of
@@ -178,6 +185,17 @@ def test_nothing_is_told_where_there_is_no_more() -> None:
     nobody = make_greedy(status="infeasible", victims=(), terms={})
     assert make_plan(greedy=nobody).more_than_greedy == ()
     assert make_plan(greedy=None).more_than_greedy == ()
+
+
+def test_more_lost_work_is_said() -> None:
+    """An objective may look at priority before it looks at lost work."""
+    ours, theirs = ({"lost_work": hours * 3600, "restart_cost": 1800} for hours in (5, 2))
+    greedy = make_greedy(terms=theirs)
+    plan = make_plan(terms=ours, greedy=greedy, victims=greedy.victims)
+    assert plan.more_than_greedy == (
+        Excess(measure="lost_work+restart_cost", plan=19800, greedy=9000),
+    )
+    told(more_than_greedy(plan))
 
 
 def test_what_is_being_evicted_already_is_not_counted() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from os import PathLike
@@ -31,6 +32,7 @@ ABSENT: Final = "none"
 """Written for a value that is absent, such as a limit that does not bind."""
 
 _WORDS: Final[Mapping[str, bool | None]] = {ABSENT: None, "true": True, "false": False}
+ANY_NUMBER: Final = sys.maxsize
 MAX_BYTES: Final = 16 * 2**20
 """The most that is read of a file of manifests."""
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,30}")
@@ -94,6 +96,12 @@ def changed(whole: WholeT, steps: Sequence[str | int], change: Callable[[Any], A
     return cast("WholeT", found)
 
 
+def own_name(model: type[Schema], field: str) -> str:
+    """Return the name in this program of a field with a Kubernetes name."""
+    found = model.model_fields.items()
+    return next(own for own, one in found if field in {own, one.alias or kubernetes_name(own)})
+
+
 def replaced(
     whole: WholeT, steps: Sequence[str | int], field: str, setting: Setting, subject: str
 ) -> WholeT:
@@ -105,12 +113,7 @@ def replaced(
     """
 
     def with_value(part: Schema) -> Schema:
-        fields = type(part).model_fields
-        name = next(
-            own
-            for own, info in fields.items()
-            if field in {own, info.alias or kubernetes_name(own)}
-        )
+        fields, name = type(part).model_fields, own_name(type(part), field)
         # What else the object must have, lest it be called missing; of a quantity any will do.
         required = {own: getattr(part, own) for own, info in fields.items() if info.is_required()}
         given: dict[str, Any] = {
@@ -146,8 +149,11 @@ def read_submissions(source: str | PathLike[str]) -> tuple[Item, ...]:
 
 
 OwnT = TypeVar("OwnT")
-Submit = Callable[[OwnT, Sequence[Item], str | None], tuple[OwnT, tuple[str, ...]]]
-"""Returns a state with the workloads that a scheduler makes of objects, in one queue or theirs."""
+Submit = Callable[[OwnT, Sequence[Item], str | None, int], tuple[OwnT, tuple[str, ...]]]
+"""Returns a state with the workloads that a scheduler makes of objects, in one queue or theirs.
+
+The last argument is how many of the objects may be workloads at most.
+"""
 
 
 class Editing(Protocol[OwnT]):
@@ -349,7 +355,7 @@ class Settable(Record):
     ``target`` is what stands before the ``=`` of the edit, ``value`` what would stand behind it for
     the value of now; it is empty where nothing is written, and a default holds. ``group`` and
     ``label`` say in words what it is. ``choices`` are all values that it can have; without any it
-    is a quantity, a number or a duration.
+    is a quantity, a number, a duration or a name.
     """
 
     target: Annotated[str, Label("Edit", "key")]
@@ -360,7 +366,7 @@ class Settable(Record):
 
 
 class Editable(Record):
-    """An object with what can be set in it: a queue, a cohort, a workload."""
+    """An object with what can be set in it: a queue, a cohort, a flavor, a workload."""
 
     kind: str
     name: str

@@ -54,11 +54,13 @@ from planner.commands.whatif.edit import (
     Setting,
     Waiting,
     changed,
+    own_name,
     replaced,
 )
 from planner.quantity import format_quantity, format_units, from_units, to_quota
 from planner.reader.complaint import checked
 from planner.reader.kueue_release import on_unmet
+from planner.state.base import Schema
 from planner.state.kueue import State
 from planner.state.kueue_configuration import FEATURE_GATES, Configuration, FairSharing
 from planner.state.kueue_topology import HOST, NodeStatus
@@ -66,7 +68,7 @@ from planner.state.kueue_workload import Workload
 from planner.state.pods import Taint
 from planner.state.queues import ClusterQueue, Cohort
 
-_NODE_FIELDS: Final = ("unschedulable", "allocatable.RESOURCE", "labels.KEY", "taints.KEY", "like")
+NODE_FIELDS: Final = ("unschedulable", "allocatable.RESOURCE", "labels.KEY", "taints.KEY", "like")
 CORDONED: Final = "node.kubernetes.io/unschedulable"
 """The taint that Kubernetes gives a node while it is unschedulable."""
 _EFFECTS: Final = ("NoSchedule", "NoExecute", "PreferNoSchedule")
@@ -74,51 +76,61 @@ EXAMPLE: Final = "clusterqueue/team-a.preemption.reclaimWithinCohort=LowerPriori
 _PREEMPTION: Final = ("spec", "preemption")
 _BORROW: Final = (*_PREEMPTION, "borrow_within_cohort")
 _NEVER, _LOWER = "Never", "LowerPriority"
-POLICIES: Final[Mapping[str, tuple[Place, tuple[str, ...]]]] = {
-    "withinClusterQueue": (
-        (_PREEMPTION, "withinClusterQueue"),
-        (_NEVER, _LOWER, "LowerOrNewerEqualPriority"),
-    ),
-    "reclaimWithinCohort": ((_PREEMPTION, "reclaimWithinCohort"), (_NEVER, _LOWER, "Any")),
-    "borrowWithinCohort.policy": ((_BORROW, "policy"), (_NEVER, _LOWER)),
-    "borrowWithinCohort.maxPriorityThreshold": ((_BORROW, "maxPriorityThreshold"), ()),
-}
-"""Where each policy of preemption stands, and all values that it can have."""
+Field = tuple[Place, tuple[str, ...]]
+"""Where a field stands, and all values that it can have; none where it is a number or a name."""
 QUOTA: Final[Mapping[str, tuple[str, str]]] = {
     "nominal": ("nominalQuota", "Nominal quota"),
     "borrowingLimit": ("borrowingLimit", "Borrowing limit"),
     "lendingLimit": ("lendingLimit", "Lending limit"),
 }
 """The field of each quota, and what it is in words."""
-_FUNGIBILITY: Final[Mapping[str, Place]] = {
-    f"flavorFungibility.{field}": (("spec", "flavor_fungibility"), field)
-    for field in ("whenCanBorrow", "whenCanPreempt", "preference")
-}
-_WEIGHT: Final[Mapping[str, Place]] = {"fairSharing.weight": (("spec", "fair_sharing"), "weight")}
-
-
-def _of_spec(*names: str) -> Mapping[str, Place]:
-    return {name: (("spec",), name) for name in names}
-
-
-_OBJECTS: Final[Mapping[str, tuple[str, str, Mapping[str, Place]]]] = {
+_WALK: Final = (("spec", "flavor_fungibility"), ("MayStopSearch", "TryNextFlavor"))
+_WEIGHT: Final[Field] = (("spec", "fair_sharing"), "weight"), ()
+_STOP: Final[Field] = (("spec",), "stopPolicy"), ("None", "Hold", "HoldAndDrain")
+OBJECTS: Final[Mapping[str, tuple[str, str, Mapping[str, Field]]]] = {
+    "cohort": ("Cohort", "cohorts", {"fairSharing.weight": _WEIGHT}),
     "clusterqueue": (
         "ClusterQueue",
         "cluster_queues",
         {
-            **{f"preemption.{name}": place for name, (place, _) in POLICIES.items()},
-            **_WEIGHT,
-            **_FUNGIBILITY,
-            **_of_spec("queueingStrategy", "stopPolicy", "cohortName"),
+            "preemption.withinClusterQueue": (
+                (_PREEMPTION, "withinClusterQueue"),
+                (_NEVER, _LOWER, "LowerOrNewerEqualPriority"),
+            ),
+            "preemption.reclaimWithinCohort": (
+                (_PREEMPTION, "reclaimWithinCohort"),
+                (_NEVER, _LOWER, "Any"),
+            ),
+            "preemption.borrowWithinCohort.policy": ((_BORROW, "policy"), (_NEVER, _LOWER)),
+            "preemption.borrowWithinCohort.maxPriorityThreshold": (
+                (_BORROW, "maxPriorityThreshold"),
+                (),
+            ),
+            "fairSharing.weight": _WEIGHT,
+            "flavorFungibility.whenCanBorrow": ((_WALK[0], "whenCanBorrow"), _WALK[1]),
+            "flavorFungibility.whenCanPreempt": ((_WALK[0], "whenCanPreempt"), _WALK[1]),
+            "flavorFungibility.preference": (
+                (_WALK[0], "preference"),
+                ("BorrowingOverPreemption", "PreemptionOverBorrowing", ABSENT),
+            ),
+            "queueingStrategy": (
+                (("spec",), "queueingStrategy"),
+                ("StrictFIFO", "BestEffortFIFO"),
+            ),
+            "stopPolicy": _STOP,
+            "cohortName": ((("spec",), "cohortName"), ()),
         },
     ),
-    "cohort": ("Cohort", "cohorts", _WEIGHT),
-    "localqueue": ("LocalQueue", "local_queues", _of_spec("stopPolicy")),
-    "resourceflavor": ("ResourceFlavor", "resource_flavors", _of_spec("topologyName")),
-    "workload": ("Workload", "workloads", _of_spec("priority")),
+    "localqueue": ("LocalQueue", "local_queues", {"stopPolicy": _STOP}),
+    "resourceflavor": (
+        "ResourceFlavor",
+        "resource_flavors",
+        {"topologyName": ((("spec",), "topologyName"), ())},
+    ),
+    "workload": ("Workload", "workloads", {"priority": ((("spec",), "priority"), ())}),
 }
 """Of each kind its name, where a state has its objects, and the fields that all of them have."""
-KINDS: Final = (*_OBJECTS, "node", "configuration")
+KINDS: Final = (*OBJECTS, "node", "configuration")
 
 
 def edited(state: State, setting: Setting) -> State:
@@ -137,14 +149,15 @@ def edited(state: State, setting: Setting) -> State:
         return _with_configuration(state, setting)
     if kind == "node":
         return _with_node(state, rest, setting)
-    if kind not in _OBJECTS:
+    if kind not in OBJECTS:
         raise setting.unknown("kind to edit", kind, KINDS)
     return _with_field(state, kind, rest, setting)
 
 
 def _with_field(state: State, kind: str, rest: str, setting: Setting) -> State:
     """Set a field of the object of a kind whose name ``rest`` begins with."""
-    (what, objects, places), some = _OBJECTS[kind], state.workloads
+    (what, objects, fields), some = OBJECTS[kind], state.workloads
+    places = {name: place for name, (place, _) in fields.items()}
     if kind == "workload":
         names = some.keys
     else:
@@ -161,7 +174,7 @@ def _with_field(state: State, kind: str, rest: str, setting: Setting) -> State:
     elif kind in {"clusterqueue", "cohort"}:
         known += [f"quota.FLAVOR/RESOURCE.{limit}" for limit in QUOTA]
         if path.startswith("quota."):
-            places = _of_quotas(getattr(state, objects)[names.index(name)])
+            places = dict(_of_quotas(getattr(state, objects)[names.index(name)]))
             known, field = [*places], f"quota of {subject}"
     if path not in places:
         raise setting.unknown(field, path, known)
@@ -240,7 +253,7 @@ def _with_node(state: State, rest: str, setting: Setting) -> State:
                 found = f'"{value}" is no effect of a taint'
                 raise setting.refused(found, ", ".join((*_EFFECTS, ABSENT)))
             return _with_taint(state, node, key, None if value == ABSENT else value)
-    raise setting.unknown("field", path, _NODE_FIELDS)
+    raise setting.unknown("field", path, NODE_FIELDS)
 
 
 def _with_taint(state: State, node: tuple[str, int], key: str, effect: str | None) -> State:
@@ -295,24 +308,31 @@ def waiting(state: State, pending: Collection[str]) -> Iterator[Waiting]:
 
 
 def queues(state: State) -> Iterator[Editable]:
-    """Yield the Cohorts that are objects, then the ClusterQueues."""
-    for cohort in state.cohorts:
-        yield Editable(kind="Cohort", name=cohort.name, settings=tuple(_quotas("cohort", cohort)))
-    for queue in state.cluster_queues:
-        rules = queue.spec.preemption
-        threshold = rules.borrow_within_cohort.max_priority_threshold
-        values = (
-            rules.within_cluster_queue,
-            rules.reclaim_within_cohort,
-            rules.borrow_within_cohort.policy,
-            ABSENT if threshold is None else str(threshold),
+    """Yield the Cohorts that are objects, the ClusterQueues, the LocalQueues, then the flavors."""
+    for kind, (what, objects, fields) in OBJECTS.items():
+        for one in () if kind == "workload" else getattr(state, objects):
+            name = one.key if kind == "localqueue" else one.name
+            quotas = _quotas(kind, one) if isinstance(one, ClusterQueue | Cohort) else ()
+            own = _fields(f"{kind}/{name}", what, one, fields)
+            yield Editable(kind=what, name=name, settings=(*quotas, *own))
+
+
+def _fields(target: str, what: str, one: Schema, fields: Mapping[str, Field]) -> Iterator[Settable]:
+    """Yield the fields of an object, each with its value."""
+    for name, ((steps, field), choices) in fields.items():
+        part = one
+        for step in steps:
+            part = getattr(part, str(step))
+        value = getattr(part, own_name(type(part), field))
+        shown = format_quantity(value) if field == "weight" else str(value)
+        group, point, label = name.partition(".")
+        yield Settable(
+            target=f"{target}.{name}",
+            group=group[0].upper() + group[1:] if point else what,
+            label=label or name,
+            value=ABSENT if value in {None, ""} else shown,
+            choices=choices,
         )
-        found = [*_quotas("clusterqueue", queue)]
-        for (name, (_, choices)), value in zip(POLICIES.items(), values, strict=True):
-            target, group = f"clusterqueue/{queue.name}.preemption.{name}", "Preemption"
-            policy = Settable(target=target, group=group, label=name, value=value, choices=choices)
-            found.append(policy)
-        yield Editable(kind="ClusterQueue", name=queue.name, settings=tuple(found))
 
 
 def workloads(state: State) -> Iterator[Editable]:

@@ -11,18 +11,21 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
+from planner.commands.whatif.edit import ANY_NUMBER
 from planner.commands.whatif.kueue_manifests import (
     PRIORITY_CLASS,
     QUEUE,
+    makes_none,
     manifest_of,
     topology_request,
 )
 from planner.errors import LookupFailed, SchemaError, UnsupportedError, did_you_mean
 from planner.plan.base import name_some
+from planner.quantity import plural
 from planner.reader.complaint import checked
 from planner.reader.items import Item
 from planner.reader.kueue import resolve_priorities
-from planner.reader.show import Path, path_text, place, shown
+from planner.reader.show import Path, path_text, place, plain, shown
 from planner.state.base import Metadata
 from planner.state.kueue import API_GROUP, State, Workload
 from planner.state.kueue_workload import PodSet, PriorityClassRef, WorkloadSpec
@@ -78,7 +81,7 @@ def _submitted(state: State, item: Item, local: tuple[str, str] | None) -> Itera
 
 
 def add_workloads(
-    state: State, items: Sequence[Item], queue: str | None = None
+    state: State, items: Sequence[Item], queue: str | None = None, most: int = ANY_NUMBER
 ) -> tuple[State, tuple[str, ...]]:
     """Return the state with new pending workloads, and their keys as namespace/name.
 
@@ -86,10 +89,12 @@ def add_workloads(
     LocalQueue and priority. A Workload is taken as it is, but without its status. A workload
     without ``creationTimestamp`` is created at the clock of the state. The digest names the new
     state. ``queue`` is the LocalQueue to submit all workloads to, as ``namespace/name``, whatever
-    the objects say.
+    the objects say. Objects of which Kueue makes no workload, such as a ConfigMap, are left out
+    beside others, with a note.
 
-    Raises ``InputError`` if an object cannot be used, names no LocalQueue or priority class that is
-    in the state, or has the name of a workload that is there already.
+    Raises ``InputError`` if more than ``most`` of the objects are left, or one of them cannot be
+    used, names no LocalQueue or priority class that is in the state, or has the name of a workload
+    that is there already.
     """
     local, notes = None, [*state.notes]
     if queue is not None:
@@ -100,7 +105,12 @@ def add_workloads(
         local = namespace, name
     known = {*state.workloads.keys}
     made = []
-    for item in items:
+    submitted = [item for item in items if not makes_none(item)] or items
+    for count, item in enumerate(submitted):
+        if count == most:
+            found = "one workload more stands here"
+            expected = f"at most {plural(most, 'workload')}"
+            raise SchemaError(item.where, found, expected, "planner risk takes many")
         some = [*_workloads(state, item, local)]
         for workload in some:
             if workload.key in known:
@@ -111,6 +121,9 @@ def add_workloads(
         if len(some) > 1:
             kind, key = item.value.get("kind"), some[0].key
             notes.append(f"the {kind} makes {len(some)} workloads, each by itself: {key} is one")
+    kinds = dict.fromkeys(plain(str(item.value["kind"])) for item in items if makes_none(item))
+    if kinds:
+        notes.append(f"left out, as Kueue makes no workload of it: {name_some([*kinds], 10)}")
     state = with_workloads(state, made)
     return state.model_copy(update={"notes": tuple(notes)}), tuple(one.key for one in made)
 

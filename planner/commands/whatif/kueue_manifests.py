@@ -304,7 +304,7 @@ def _app_wrapper(at: At) -> Iterator[Pods]:
 
 
 _Kinds = Mapping[tuple[str, str], Callable[[At], Iterable[Pods]]]
-_KINDS: Final[_Kinds] = {
+KINDS: Final[_Kinds] = {
     ("batch/v1", "Job"): _job,
     ("v1", "Pod"): lambda at: [at.pods(MAIN, 1)],
     ("v1", "PodTemplate"): lambda at: [(at / "template").pods(MAIN, 1)],
@@ -328,7 +328,7 @@ _KINDS: Final[_Kinds] = {
 """By version and kind, the function that yields the pods of each podset, in order."""
 _COMPONENTS: Final[_Kinds] = {
     **{
-        (version, kind): _KINDS[version, kind]
+        (version, kind): KINDS[version, kind]
         for version, kind in (
             ("batch/v1", "Job"),
             ("v1", "Pod"),
@@ -347,6 +347,26 @@ _LABELLED_PODS: Final = frozenset({"Deployment", "PodTemplate"})
 """Kinds of which Kueue sees only the pods: their labels count, and those of the object first."""
 
 
+_BY_HAND: Final = "kubectl get workload NAME -o yaml prints what Kueue makes of it"
+UNREAD: Final[Mapping[str, tuple[str, str]]] = {
+    "SparkApplication": (
+        "the pods of a SparkApplication are what its operator makes of it",
+        "the Workload that Kueue made of it",
+    ),
+    "TrainJob": (
+        "the pods of a TrainJob are those of the runtime that it names",
+        "the JobSet that the trainer makes of it",
+    ),
+}
+"""Kinds of which Kueue makes a workload, but nobody here: why not, and what to give instead."""
+
+
+def makes_none(item: Item) -> bool:
+    """Say whether an object has a kind of which Kueue makes no workload."""
+    known = {"Workload", *UNREAD, *(kind for _, kind in KINDS)}
+    return "kind" in item.value and str(item.value["kind"]) not in known
+
+
 def manifest_of(item: Item) -> Manifest:
     """Read an object that users submit.
 
@@ -357,14 +377,14 @@ def manifest_of(item: Item) -> Manifest:
     at = At(item.root, item.path, item.value)
     if {"kind", "apiVersion"}.isdisjoint(item.value):
         kind, version = "Pod", "v1"  # a pod template
-    if (version, kind) not in _KINDS:
+    if (version, kind) not in KINDS:
         raise _no_workload(item, kind)
-    metadata, pods = at.read(Whole).metadata, tuple(_KINDS[version, kind](at))
+    metadata, pods = at.read(Whole).metadata, tuple(KINDS[version, kind](at))
     labels, spec = metadata.labels, At(item.root, (*item.path, "spec"), item.value.get("spec"))
     if kind == "Pod" and POD_GROUP in labels:
         where = place(item.root, (*item.path, "metadata", "labels", POD_GROUP))
         found = "a pod of a group: Kueue makes one Workload of all its pods"
-        raise UnsupportedError(where, found, "that Workload, or a Job")
+        raise UnsupportedError(where, found, "that Workload, or a Job", _BY_HAND)
     if kind in _LABELLED_PODS:
         labels = pods[0].template.metadata.labels | labels
     replicas = spec.scalars.replicas if kind in {*_BY_REPLICA, "StatefulSet"} else 1
@@ -381,17 +401,14 @@ def manifest_of(item: Item) -> Manifest:
 
 
 def _no_workload(item: Item, kind: str) -> SchemaError | UnsupportedError:
-    by_hand = "kubectl get workload NAME -o yaml prints what Kueue makes of it"
-    if kind == "TrainJob":
-        found = "the pods of a TrainJob are those of the runtime that it names"
-        expected = "the JobSet that the trainer makes of it"
-        return UnsupportedError(item.where, found, expected, by_hand)
+    if kind in UNREAD:
+        return UnsupportedError(item.where, *UNREAD[kind], _BY_HAND)
     version = item.value.get("apiVersion")
     of = "without an apiVersion" if version is None else f"of {shown(version)}"
-    right = [api for api, name in _KINDS if name == kind]
-    kinds = ", ".join(name for _, name in _KINDS)
+    right = [api for api, name in KINDS if name == kind]
+    kinds = ", ".join(name for _, name in KINDS)
     expected = f"a {kind} of {right[0]}" if right else f"a Workload of Kueue, or one of {kinds}"
-    return SchemaError(item.where, f"{plain(kind)} {of} stands here", expected, by_hand)
+    return SchemaError(item.where, f"{plain(kind)} {of} stands here", expected, _BY_HAND)
 
 
 _PLACED: Final = "kueue.x-k8s.io/podset-"

@@ -59,7 +59,7 @@ def command(given: Options) -> int:
         raise click.UsageError("--shapes goes not with --workload, which says who comes")
     if given.queue is not None and not given.workloads:
         raise click.UsageError("--queue says where --workload is submitted; it needs one")
-    from planner.commands.whatif.edit import read_submissions
+    from planner.commands.whatif.edit import ANY_NUMBER, read_submissions
     from planner.operations.report.risk import render
     from planner.operations.risk import Question, risk
     from planner.scheduler import scheduler_of
@@ -68,7 +68,7 @@ def command(given: Options) -> int:
     if given.workloads:
         add_workloads = scheduler_of(found).add_workloads
         items = [one for source in given.workloads for one in read_submissions(source)]
-        found, keys = add_workloads(found, items, given.queue)
+        found, keys = add_workloads(found, items, given.queue, ANY_NUMBER)
     shapes = given.shapes or "all"
     question = Question(**given.of(Question, pending=keys, shapes=shapes, rules=given.laws))
     answer = risk(found, question, lambda done, total, key: LINE.update(done / total, key))

@@ -23,9 +23,11 @@ class Measured(Record):
     ``needless`` are those that a smallest legal subset spares, and ``fewest`` how many victims a
     smallest legal set has; each is ``None`` where that was not settled in time. ``lost_s`` is the
     lost work of the scheduler's own victims, restarts included, in accelerator-seconds, and
-    ``least_lost_s`` that of ``optimum``, the best victims under the objective; ``status`` is that
-    of the optimum. ``conditional`` names what the state holds that the planner does not model:
-    then nothing of this is claimed without it. ``seconds`` is the processor time that it took.
+    ``least_lost_s`` that of ``optimum``, the best victims under the objective: more than ``lost_s``
+    where a level that comes before lost work, such as priority, makes the optimum lose more.
+    ``status`` is that of the optimum. ``conditional`` names what the state holds that the planner
+    does not model: then nothing of this is claimed without it. ``seconds`` is the processor time
+    that it took.
     """
 
     victims: tuple[str, ...]
@@ -40,10 +42,13 @@ class Measured(Record):
 
     @property
     def excess_s(self) -> int | None:
-        """The lost work that a proved optimum would have saved; ``None`` where that is open."""
+        """The lost work that a proved optimum would have saved; ``None`` where that is open.
+
+        It is 0 where the optimum loses more, since a level before lost work comes first.
+        """
         if self.conditional or self.status != "optimal" or self.least_lost_s is None:
             return None
-        return self.lost_s - self.least_lost_s
+        return max(0, self.lost_s - self.least_lost_s)
 
 
 class Decision(Record):
@@ -120,7 +125,7 @@ METRICS: Final = (
             "would have done.",
             "lost_gpu_hours": "Work that evictions lost, restarts included, in accelerator-hours.",
             "excess_gpu_hours": "Lost work that the proved optimum would have saved, in "
-            "accelerator-hours.",
+            "accelerator-hours; nothing for a preemption whose optimum loses more.",
             "decisions": "Decisions that were judged before they were made.",
             "conditional_answers": "Answers that hold only if what the planner does not model "
             "decides nothing.",

@@ -456,7 +456,10 @@ def release_lines(plan: Plan | JointPlan) -> Iterator[str]:
 
 
 def _borrowing(plan: Plan) -> bool | str:
-    return "none" if plan.borrowing is None else plan.borrowing
+    """Say whether the attempt permits borrowing; the preemptor may stay within nominal quota."""
+    if plan.borrowing is None:
+        return "none"
+    return "permitted" if plan.borrowing else False
 
 
 def _victim_lines(label: str, plan: Plan) -> Iterator[str]:

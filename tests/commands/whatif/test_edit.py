@@ -8,6 +8,7 @@ import pytest
 import planner
 from planner.commands.whatif import edit as listing
 from planner.commands.whatif.edit import Settings, edit, settings
+from planner.commands.whatif.kueue_edit import KINDS, NODE_FIELDS, OBJECTS, QUOTA
 from planner.errors import SchemaError
 from planner.objective.profiles import PROFILES
 from planner.state import AnyState
@@ -277,6 +278,27 @@ def test_every_choice_can_be_made_and_no_other(path: str) -> None:
             edit(state, [f"{one.target}=Nonesuch"])
 
 
+def test_the_page_and_the_list_have_every_field_of_the_table(state: State) -> None:
+    """A short name, such as ``.whenCanPreempt``, stands in the row of the whole one."""
+    page = ROOT.joinpath("docs", "explanation", "settings" + ".md").read_text("utf-8")
+    table = page[: page.index("In a state of YuniKorn")]
+    names = {"localqueue": "NAMESPACE/NAME", "workload": "NAMESPACE/NAME"}
+    every = {kind: {*own} for kind, (_, _, own) in OBJECTS.items()}
+    every["node"] = {*NODE_FIELDS} - {"like"}
+    every["clusterqueue"] |= {f"quota.FLAVOR/RESOURCE.{limit}" for limit in QUOTA}
+    for kind, some in every.items():
+        for field in some:
+            target = f"{kind}/{names.get(kind, 'NAME')}.{field}"
+            beside = f"`{target.rpartition('.')[0]}.", f"`.{field.rpartition('.')[2]}`"
+            rows = table.splitlines()
+            assert any(f"`{target}`" in row or all(one in row for one in beside) for row in rows)
+    assert all(f"| `{kind}" in table for kind in KINDS)
+    listed = {one.target for thing in settings_of(state).objects for one in thing.settings}
+    for kind, (_, _, own) in OBJECTS.items():
+        for field in own:
+            assert any(one.startswith(kind) and one.endswith(f".{field}") for one in listed), field
+
+
 def test_a_small_cluster_in_full() -> None:
     state = state_of(
         cohort("all", nominal=4),
@@ -289,6 +311,16 @@ def test_a_small_cluster_in_full() -> None:
     values = {one.target: one.value for thing in found.objects for one in thing.settings}
     team = "clusterqueue/team"
     assert values == {
+        "cohort/all.fairSharing.weight": "1",
+        f"{team}.fairSharing.weight": "1",
+        f"{team}.flavorFungibility.whenCanBorrow": "MayStopSearch",
+        f"{team}.flavorFungibility.whenCanPreempt": "TryNextFlavor",
+        f"{team}.flavorFungibility.preference": "none",
+        f"{team}.queueingStrategy": "BestEffortFIFO",
+        f"{team}.stopPolicy": "None",
+        f"{team}.cohortName": "all",
+        "localqueue/ns/team.stopPolicy": "None",
+        "resourceflavor/default.topologyName": "none",
         "cohort/all.quota.default/gpu.nominal": "4",
         "cohort/all.quota.default/gpu.borrowingLimit": "none",
         "cohort/all.quota.default/gpu.lendingLimit": "none",

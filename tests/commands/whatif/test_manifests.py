@@ -1,11 +1,13 @@
 """The podsets that Kueue's integrations make of each kind of object, as their sources say."""
 
+import re
 from typing import Any
 
 import pytest
 
 from planner.commands.whatif.edit import read_submissions
 from planner.commands.whatif.kueue_hypothetical import add_workloads
+from planner.commands.whatif.kueue_manifests import KINDS, UNREAD
 from planner.errors import InputError, SchemaError
 from planner.quota.kueue.preemptor import find_preemptor
 from planner.quota.kueue.snapshot import take_snapshot
@@ -21,6 +23,7 @@ from tests.commands.whatif.test_hypothetical import (
     pod_class,
     with_odd_values,
 )
+from tests.conftest import ROOT
 from tests.told import told
 
 HIGH = {**QUEUE, "kueue.x-k8s.io/priority-class": "high"}
@@ -270,6 +273,7 @@ def test_topology_is_asked_for_by_annotations(annotations: Object, asked: Object
     "value",
     [
         thing("TrainJob", "trainer.kubeflow.org/v1alpha1"),
+        thing("SparkApplication", "sparkoperator.k8s.io/v1beta2"),
         thing("RayJob", "ray.io/v1", clusterSelector={"a": "b"}, rayClusterSpec=ray()),
         thing("JobSet", "jobset.x-k8s.io/v1alpha1"),
         thing("JobSet", "jobset.x-k8s.io/v1alpha2"),
@@ -302,6 +306,17 @@ def test_odd_values_are_refused_or_read(name: str) -> None:
             messages.append(str(error))
     assert len(messages) > 20
     assert all(message.startswith("file") for message in messages)
+
+
+def test_the_page_names_every_kind_that_is_read_and_that_is_not() -> None:
+    page = ROOT.joinpath("docs", "how-to", "what-if" + ".md").read_text("utf-8")
+    read, _, refused = page.partition("These objects will do")[2].partition("Where each replica")
+    named = {*re.findall(r"\b[A-Z]\w+", read)} - {"Kueue"}
+    assert named == {"Workload", *(kind for _, kind in KINDS)}
+    limits = ROOT.joinpath("docs", "explanation", "limits" + ".md").read_text("utf-8")
+    for kind in UNREAD:
+        assert kind in refused.partition("\n\n")[0]
+        assert kind in limits
 
 
 def test_a_file_is_read(tmp_path: Any) -> None:

@@ -137,7 +137,7 @@ def test_bad_use(
     [
         PODS.replace("name: lender", "name: lendr"),
         PODS.replace("queue-name: lender", "other: lender"),
-        PODS.replace("kind: Pod", "kind: Pot"),
+        PODS.replace("kind: Pod", "kind: Job"),
         PODS.replace("name: two", "name: one"),
         PODS.replace("gpu: 2", "gpu: two"),
         "a: [",

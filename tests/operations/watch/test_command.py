@@ -11,7 +11,15 @@ import pytest
 
 from planner.cli.value import address
 from planner.operations.watch.endpoint import serve
-from planner.operations.watch.record import CONNECTED, METRICS, Figures, Watched
+from planner.operations.watch.record import (
+    CONNECTED,
+    EXCESS,
+    METRICS,
+    Figures,
+    Measured,
+    Preemption,
+    Watched,
+)
 from planner.solver.start import AnyPlanning, Given, start
 from planner.state import AnyState
 from tests.cli.running import SMALL, call, cluster, refused
@@ -123,6 +131,18 @@ def test_figures(dumps: Path) -> None:
         values[f"preemption_planner_{one}_gpu_hours_total"] for one in ("lost", "excess")
     )
     assert lost > excess > 0
+
+
+@pytest.mark.parametrize(("least_s", "saved_h"), [(1800, 0.5), (3600, 0), (9000, 0)])
+def test_nothing_is_saved_where_the_optimum_loses_more(least_s: int, saved_h: float) -> None:
+    """A level before lost work, such as priority, may make it lose more; a counter only grows."""
+    facts: dict[str, object] = {"victims": ("ns/a",), "status": "optimal", "seconds": 0}
+    measured = Measured.model_validate(facts | {"lost_s": 3600, "least_lost_s": least_s})
+    happened: dict[str, object] = {"at": "2026-05-01T13:00:00Z", "preemptor": "ns/p", "queue": "q"}
+    happened |= {"outcome": "equal", "evicted": ("ns/a",), "measured": measured}
+    figures = Figures()
+    figures.count(Preemption.model_validate(happened))
+    assert figures.values[EXCESS, ("q",)] == saved_h
 
 
 def test_figures_are_served(dumps: Path) -> None:

@@ -287,8 +287,8 @@ class _Rooms:
         holds, empty = room
         lacks = max(0, wanted.slices - holds)
         found: dict[str, Opening] = {}
-        left = self.case.snapshot.topologies.occupancy.left[wanted.tree.flavor]
-        rows = left[leaves.start : leaves.stop]
+        topologies = self.case.snapshot.topologies
+        rows = topologies.occupancy.left[wanted.tree.flavor][leaves.start : leaves.stop]
         if lacks and empty >= wanted.slices:
             running = self._running(wanted.tree, leaves)
             opening = smallest_set(self.problem, wanted, rows, running, self.deadline)
@@ -299,7 +299,7 @@ class _Rooms:
             found["candidates"] = opening
         domain = DomainRoom(
             domain=values,
-            name=called(wanted.tree, values),
+            name=called(topologies.trees[wanted.tree.flavor], values),
             holds=holds,
             empty=empty,
             lacks=lacks,
@@ -308,7 +308,7 @@ class _Rooms:
             text="",
             **found,
         )
-        idle = out_of_use(self.case.snapshot.topologies, wanted.tree, values) if lacks else ""
+        idle = out_of_use(topologies, wanted.tree, values) if lacks else ""
         idle += pods_alone(wanted, rows, wanted.held_in_all) if lacks else ""
         text = f"{_in_words(wanted, domain, self._leaving)}{idle}"
         return domain.model_copy(update={"text": text})

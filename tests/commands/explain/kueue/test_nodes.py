@@ -81,6 +81,32 @@ def test_what_each_rack_lacks() -> None:
     told(answer.answer)
 
 
+def test_racks_of_one_label_in_two_blocks_are_told_apart() -> None:
+    """The rack r9 is alone with its label."""
+    racks = (("n1", "r1", "b1"), ("n2", "r1", "b2"), ("n3", "r9", "b2"))
+    state = state_of(
+        topology("block", RACK, HOST),
+        flavor(),
+        *(node(name, rack, labels={"block": block}, gpu=8) for name, rack, block in racks),
+        room(),
+        *(runs(f"on-{name}", {"gpu": 8}, {name: 1}, priority=9) for name, _, _ in racks),
+        waits(pods("main", 1, {"gpu": 8}, ONE_RACK)),
+    )
+    answer = planner.explain(state, PENDING)
+    assert isinstance(answer, Explanation)
+    assert answer.nodes is not None
+    (found,) = answer.nodes.flavors
+    names = {one.domain: one.name for one in found.closest}
+    assert names == {
+        ("b1", "r1"): "rack b1/r1",
+        ("b2", "r1"): "rack b2/r1",
+        ("b2", "r9"): "rack r9",
+    }
+    assert all(one.text.startswith(f"{one.name} lacks") for one in found.closest)
+    assert names.items() <= {one.domain: one.name for one in answer.nodes.around[0].domains}.items()
+    assert "rack b1/r1 has 0, rack b2/r1 has 0" in planner.solve(state).explanation
+
+
 def test_who_has_room_lacks_nothing() -> None:
     answer = explained(TWO_RACKS, room(), waits(pods("main", 4, FOUR, ONE_RACK)))
     assert answer.nodes is not None
