@@ -30,7 +30,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from planner.reader.unknown import aliases
-from planner.state.base import Amount, Quantity, Time
+from planner.state.base import Amount, AsRead, Quantity, Time
 
 _NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]?|[eE][+-]?[0-9]+)\Z"
 _LONGEST: Final = 64
@@ -74,6 +74,7 @@ _READ_BY: Final[Mapping[Any, Any]] = {
     _validator(Amount): _AMOUNT,
     _validator(Quantity): _QUANTITY,
     _validator(Time): _TIME,
+    _validator(AsRead): Any,
 }
 _KNOWN: Final = frozenset({"_null_means_absent"})
 """Validators of models that the types of the fields make superfluous."""

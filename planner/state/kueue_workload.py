@@ -197,6 +197,9 @@ class TopologyRequest(Schema):
     constraints: tuple[SliceConstraint, ...] = Field(
         default=(), alias="podsetSliceRequiredTopologyConstraints"
     )
+    pod_index_label: str | None = None
+    sub_group_index_label: str | None = None
+    sub_group_count: Int32 | None = None
 
     @property
     def is_explicit(self) -> bool:

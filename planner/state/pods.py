@@ -14,7 +14,18 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from planner.state.base import Bool, Condition, Count, Int64, NamedObject, Quantity, Schema, Time
+from planner.state.base import (
+    AsRead,
+    Bool,
+    Condition,
+    Count,
+    Int32,
+    Int64,
+    NamedObject,
+    Quantity,
+    Schema,
+    Time,
+)
 
 ResourceList = dict[str, Quantity]
 """Amounts per resource. The API server takes negative ones; Kueue counts them as 0."""
@@ -41,9 +52,10 @@ class Toleration(Schema):
     """A toleration of a pod, or one that a ResourceFlavor adds."""
 
     key: str = ""
-    operator: Literal["", "Equal", "Exists", "Lt", "Gt"] = "Equal"
+    operator: Literal["", "Equal", "Exists", "Lt", "Gt"] = ""
     value: str = ""
     effect: str = ""
+    toleration_seconds: Int64 | None = None
 
     def accepts(self, taint: Taint) -> bool:
         """Whether a pod with it tolerates a taint, as Kubernetes compares them."""
@@ -194,9 +206,11 @@ class NodeAffinity(Schema):
 
 
 class Affinity(Schema):
-    """A pod's affinity; pod (anti-)affinity does not matter to quota."""
+    """A pod's affinity; pod (anti-)affinity matters only to which workloads are alike."""
 
     node_affinity: NodeAffinity | None = None
+    pod_affinity: AsRead = None
+    pod_anti_affinity: AsRead = None
 
 
 class Resources(Schema):
@@ -212,6 +226,7 @@ class Container(Schema):
     name: str = ""
     resources: Resources = Resources.blank()
     restart_policy: str = ""
+    ports: AsRead = None
 
 
 class PodResourceClaim(Schema):
@@ -223,7 +238,10 @@ class PodResourceClaim(Schema):
 
 
 class PodSpec(Schema):
-    """A pod, as far as quota is concerned."""
+    """A pod, as far as quota is concerned, and which workloads are alike.
+
+    ``priority`` and ``spread`` decide nothing but that.
+    """
 
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()
@@ -234,6 +252,8 @@ class PodSpec(Schema):
     node_selector: dict[str, str] = Field(default_factory=dict)
     affinity: Affinity | None = None
     tolerations: tuple[Toleration, ...] = ()
+    priority: Int32 | None = None
+    spread: AsRead = Field(default=None, alias="topologySpreadConstraints")
     termination_grace_s: Int64 | None = Field(default=None, alias="terminationGracePeriodSeconds")
 
     @property

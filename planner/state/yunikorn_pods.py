@@ -64,7 +64,7 @@ class PodPort(Schema):
 class PodContainer(Container):
     """A container of a pod: what it asks for, and its ports."""
 
-    ports: tuple[PodPort, ...] = ()
+    ports: tuple[PodPort, ...] = ()  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class PodVolume(Schema):
@@ -122,8 +122,8 @@ class PodAntiAffinity(Schema):
 class PodAffinity(Affinity):
     """What draws a pod to nodes and to other pods, and what keeps it and others apart."""
 
-    pod_affinity: PodAntiAffinity | None = None
-    pod_anti_affinity: PodAntiAffinity | None = None
+    pod_affinity: PodAntiAffinity | None = None  # pyright: ignore[reportIncompatibleVariableOverride]
+    pod_anti_affinity: PodAntiAffinity | None = None  # pyright: ignore[reportIncompatibleVariableOverride]
 
     @property
     def is_there(self) -> bool:
@@ -159,7 +159,9 @@ class PodPreemption(PodSpec):
     priority_class_name: str = ""
     preemption_policy: PreemptionPolicy = "PreemptLowerPriority"
     affinity: PodAffinity = PodAffinity.blank()  # pyright: ignore[reportIncompatibleVariableOverride]
-    spread: tuple[SpreadConstraint, ...] = Field(default=(), alias="topologySpreadConstraints")
+    spread: tuple[SpreadConstraint, ...] = Field(  # pyright: ignore[reportIncompatibleVariableOverride]
+        default=(), alias="topologySpreadConstraints"
+    )
     containers: tuple[PodContainer, ...] = ()  # pyright: ignore[reportIncompatibleVariableOverride]
     init_containers: tuple[PodContainer, ...] = ()  # pyright: ignore[reportIncompatibleVariableOverride]
     volumes: tuple[PodVolume, ...] = ()

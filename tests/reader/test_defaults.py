@@ -12,6 +12,7 @@ import yaml
 from planner.reader import Ignored
 from planner.state.kueue import Configuration, State
 from planner.state.kueue_configuration import BOTH_STRATEGIES, FEATURE_GATES
+from planner.state.pods import Taint
 from tests.kueue_state import read_objects
 from tests.reader.dumps import (
     CONFIG,
@@ -139,7 +140,9 @@ def test_cohort_local_queue_and_flavor() -> None:
 def test_toleration_is_equal_unless_it_says_otherwise() -> None:
     spec = {"tolerations": [{"key": "a"}, {"key": "b", "operator": "Exists"}]}
     (flavor,) = state_of(kueue("ResourceFlavor", "f", spec=spec)).resource_flavors
-    assert [each.operator for each in flavor.spec.tolerations] == ["Equal", "Exists"]
+    taints = [Taint(key=key, value=value) for key in ("a", "b") for value in ("", "v")]
+    accepted = [[each.accepts(one) for one in taints] for each in flavor.spec.tolerations]
+    assert accepted == [[True, False, False, False], [False, False, True, True]]
 
 
 @pytest.mark.parametrize("kind", ["Workload", "LocalQueue"])

@@ -211,6 +211,15 @@ def alike(head: list[Object], other: list[Object], **gates: bool) -> bool:
 
 
 TWIN = waits("two", "a", 9, minute=1)
+PORT = {"containerPort": 80}
+PREFERS = {"preferred": "rack"}
+TOLERATION = {"key": "k", "value": "v"}
+
+
+def apart(topology: str, kind: str = "podAntiAffinity") -> dict[str, Any]:
+    """Return an affinity that keeps pods out of a domain, or draws them there."""
+    term = {"labelSelector": {}, "topologyKey": topology}
+    return {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 
 
 @pytest.mark.parametrize(
@@ -224,6 +233,12 @@ TWIN = waits("two", "a", 9, minute=1)
         {"containers": [container({"gpu": "8"})]},
         {"containers": [container({"gpu": "8"}), container({"gpu": "1"})]},
         {"initContainers": [container({"gpu": "9"})]},
+        {"containers": [{**container({"gpu": "9"}), "ports": [PORT]}]},
+        {"containers": [{**container({"gpu": "9"}), "ports": []}]},
+        {"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "k"}]},
+        {"priority": 5},
+        {"priority": 0},
+        {"affinity": apart("k")},
         {
             "affinity": {
                 "nodeAffinity": {
@@ -240,6 +255,47 @@ TWIN = waits("two", "a", 9, minute=1)
 def test_another_pod_is_not_parked(pod: dict[str, Any]) -> None:
     """Most of them ask for 9 GPUs as well."""
     assert not alike(UNFIT, with_pod(TWIN, **pod))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"affinity": apart("k")}, {"affinity": apart("j")}),
+        ({"affinity": apart("k")}, {"affinity": apart("k", "podAffinity")}),
+        ({"tolerations": [TOLERATION]}, {"tolerations": [{**TOLERATION, "operator": "Equal"}]}),
+        ({"tolerations": [TOLERATION]}, {"tolerations": [{**TOLERATION, "tolerationSeconds": 5}]}),
+        ({"priority": 5}, {"priority": 6}),
+        (
+            {"initContainers": [{**container({}), "ports": [PORT]}]},
+            {"initContainers": [{**container({}), "ports": [{**PORT, "protocol": "TCP"}]}]},
+        ),
+    ],
+)
+def test_what_decides_nothing_makes_another_pod(one: dict[str, Any], other: dict[str, Any]) -> None:
+    """Kueue ff69552e pkg/util/pod/pod.go ``SpecShape``, ``ContainersShape``: as it is written."""
+    assert not alike(with_pod(UNFIT, **one), with_pod(TWIN, **other))
+    assert alike(with_pod(UNFIT, **other), with_pod(TWIN, **other))
+
+
+def test_neither_the_order_of_fields_nor_a_null_makes_another_pod() -> None:
+    written = {"name": "p", "containerPort": 80}, {"containerPort": 80, "name": "p", "hostIP": None}
+    one, other = (
+        with_pod(some, containers=[{**container({"gpu": "9"}), "ports": [port]}])
+        for some, port in zip((UNFIT, TWIN), written, strict=True)
+    )
+    assert alike(one, other)
+
+
+@pytest.mark.parametrize(
+    "more", [{"podIndexLabel": "i"}, {"subGroupIndexLabel": "i"}, {"subGroupCount": 1}]
+)
+def test_another_request_for_a_placement_is_not_parked(more: dict[str, Any]) -> None:
+    """Kueue ff69552e pkg/workload/workload.go ``computeSchedulingHash``."""
+    one, other = (
+        with_spec(some, podSets=[{**some[0]["spec"]["podSets"][0], "topologyRequest": request}])
+        for some, request in ((UNFIT, PREFERS), (TWIN, {**PREFERS, **more}))
+    )
+    assert not alike(one, other)
 
 
 @pytest.mark.parametrize("release", ["0.18.2", "0.18.3"])

@@ -1,7 +1,7 @@
 """The workloads in each queue, their order, the heads, and which workloads are equivalent.
 
-The scheduling hash also compares parts of pods that decide nothing here and are not read: ports,
-spread constraints, preferences, and whether an amount is written in decimal or in binary units.
+The scheduling hash also compares how a pod is written, which is not read: whether an amount is in
+decimal or in binary units or has an exponent, and whether a list without entries is there.
 
 Source: docs/semantics/kueue.md §7.1, §7.5 and docs/semantics/kueue-features.md §1.1, §1.2; kueue
 ff69552e pkg/workload/workload.go ``IsAdmissible``, ``computeSchedulingHash``,
@@ -365,7 +365,10 @@ def _pod(pod: PodSpec, defaults: Defaults) -> Class:
     if pod.resources is not None and defaults.pod is not None:
         whole = with_defaults(pod.resources, defaults.pod)
     containers = (
-        tuple(_pairs(with_defaults(one.resources, defaults.container).requests) for one in some)
+        tuple(
+            (_pairs(with_defaults(one.resources, defaults.container).requests), one.ports)
+            for one in some
+        )
         for some in (pod.init_containers, pod.containers)
     )
     return (
@@ -374,6 +377,8 @@ def _pod(pod: PodSpec, defaults: Defaults) -> Class:
         pod.affinity,
         pod.tolerations,
         pod.runtime_class_name,
+        pod.priority,
+        pod.spread,
         _pairs(overhead),
         pod.resource_claims,
         _pairs(whole.requests),
