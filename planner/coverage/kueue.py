@@ -7,7 +7,7 @@ Remarks are further notes for the reader of an answer: none of them makes an ans
 dump without namespaces, say, is often all that one may read; and what Kueue said last of a workload
 may depend on the other workloads of that cycle.
 
-Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E35.
+Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E36.
 """
 
 from __future__ import annotations
@@ -311,6 +311,7 @@ class KueueCoverage(Covering[Plan]):
         charges = self._devices.charges(workload)
         found = [*self._of_state, *evidence.requests(self.state, workload, charges)]
         found += evidence.devices(workload, charges)
+        found += evidence.stale(workload)
         if queues is not None:
             topology = tuple(self._topology(workload, queues[1]))
             # What Kueue says of nodes adds nothing where the state itself shows a topology.
@@ -326,6 +327,7 @@ class KueueCoverage(Covering[Plan]):
         seen = set()
         for workload in self.state.workloads.pending():
             queues = self._queues_of(workload)
+            found += evidence.stale(workload)
             # Nothing else decides here: workloads of one LocalQueue share its ClusterQueue, flavors
             # and conditions.
             place = workload.namespace, workload.queue_name, bool(_asking_for_topology(workload))

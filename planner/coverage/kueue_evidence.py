@@ -4,7 +4,7 @@ Kueue writes down what it counts: what a workload asks for, how much is missing,
 active, how much they hold. Where that is not what the planner finds in the same state, something
 decides that the state does not show, or that is not modelled.
 
-Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E35.
+Source: docs/semantics/kueue-features.md §10, whose rules are named E1 to E36.
 """
 
 from __future__ import annotations
@@ -73,6 +73,16 @@ def devices(workload: Workload, charges: Charges) -> Iterator[Uncovered]:
         yield features.DEVICES.found([f"Workload {workload.key}"], charges.lacking, "assumed")
     for doubt in charges.doubts:
         yield features.DEVICES.found([f"Workload {workload.key}"], doubt, "assumed")
+
+
+def stale(workload: Workload) -> Iterator[Uncovered]:
+    """Yield E36: a workload that waits has an admission, which Kueue takes over as it is."""
+    if workload.status.admission is not None:
+        yield features.FLAVORS.found(
+            [f"Workload {workload.key}"],
+            "it waits, and still has status.admission: Kueue takes its flavors and amounts over "
+            "without a look at the quota, which is not replayed: they are assigned anew here",
+        )
 
 
 def requests(state: State, workload: Workload, charges: Charges) -> Iterator[Uncovered]:

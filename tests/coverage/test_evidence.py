@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import planner
+from planner.coverage.kueue import KueueCoverage
 from planner.plan import AnyPlan
 from planner.plan.front import Front
 from planner.plan.kueue import JointPlan, Plan
@@ -62,6 +63,17 @@ def asking(objects: dict[str, Object], pod_set: str = "main", **requests: str) -
 def found(plan: Plan) -> list[tuple[str, str]]:
     """Return what a plan leaves out: features and kinds."""
     return [(one.feature, one.kind) for one in plan.coverage]
+
+
+def test_a_stale_admission_is_told() -> None:
+    """E36: Kueue takes the flavor over as Fit, finds no room, skips it, and preempts nobody."""
+    objects = said(dump(), "")
+    taken = {"clusterQueue": "a", "podSetAssignments": [{"flavors": {"gpu": "default"}}]}
+    objects["Workload pending"]["status"]["admission"] = taken
+    plan, state = solved(objects), state_of(objects)
+    assert (plan.status, found(plan)) == ("conditional", [("flavors", "unmodelled")])
+    assert plan.coverage == KueueCoverage(state).everything()
+    assert "status.admission" in plan.coverage[0].evidence
 
 
 def transformed() -> dict[str, Object]:
