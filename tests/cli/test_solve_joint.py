@@ -74,6 +74,18 @@ def test_who_has_no_queue_is_in_no_joint_plan(tmp_path: Path) -> None:
     told(result.stderr)
 
 
+def test_what_cannot_be_planned_for_is_said(tmp_path: Path) -> None:
+    """Which number of pods Kueue takes for it is decided when it is nominated."""
+    path = tmp_path / "cluster.json"
+    fewer = {**pods(1), "count": 4, "minCount": 2}
+    path.write_text(json.dumps(cluster(pending("elastic", "a", fewer))))
+    result = call("solve", path, "--all", "--joint", "--format", "table")
+    assert result.exit_code == BAD_INPUT
+    assert "Left out" in result.stdout
+    assert "ns/elastic" in result.stdout
+    told(result.stderr)
+
+
 @pytest.mark.parametrize(
     "more",
     [

@@ -159,20 +159,16 @@ def test_bad_workload(dump: Path, tmp_path: Path, text: str) -> None:
     assert "job.yaml" in error
 
 
-@pytest.mark.parametrize("command", ["whatif", "risk"])
-def test_what_is_no_workload_is_left_out(dump: Path, tmp_path: Path, command: str) -> None:
+def test_what_is_no_workload_is_left_out(dump: Path, tmp_path: Path) -> None:
     file = job(tmp_path)
     other = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: code}\n---\n"
     file.write_text(other + file.read_text("utf-8") + "---\n" + other, encoding="utf-8")
-    done = call(command, dump, "--workload", file, "--format", "plain")
+    done = call("whatif", dump, "--workload", file, "--format", "plain")
     assert (done.exit_code, "ns/job-train" in done.stdout) == (0, True)
     told([line for line in done.stderr.splitlines() if "left out" in line])
 
 
-@pytest.mark.parametrize("command", ["whatif", "risk"])
-def test_a_group_of_pods_is_refused_in_the_same_words(
-    dump: Path, tmp_path: Path, command: str
-) -> None:
+def test_a_group_of_pods_is_refused_in_its_own_words(dump: Path, tmp_path: Path) -> None:
     file = tmp_path / "group.yaml"
     labels = "{kueue.x-k8s.io/queue-name: lender, kueue.x-k8s.io/pod-group-name: g}"
     pods = (
@@ -181,7 +177,7 @@ def test_a_group_of_pods_is_refused_in_the_same_words(
         for name in "ab"
     )
     file.write_text("---\n".join(pods), encoding="utf-8")
-    told(refused(command, dump, "--workload", file))
+    told(refused("whatif", dump, "--workload", file))
 
 
 def test_yunikorn() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import BIG, SMALL, another_pending, answer, call, cluster, refused, write
+from tests.cli.running import BIG, SMALL, answer, call, refused, write
 from tests.cluster import dump_of, queue, running
 from tests.conftest import YUNIKORN
 from tests.told import told
@@ -46,15 +46,15 @@ def test_json(dump: Path) -> None:
 
 
 def test_a_warning_is_no_longer_than_anybody_reads(tmp_path: Path) -> None:
-    """Its queue is missing in a namespace of 300,000 characters, which the warning names twice."""
-    (lost,) = another_pending("lost")
-    lost["metadata"]["namespace"] = "blue" * 75_000
-    result = call("risk", write(tmp_path, cluster([lost])), "--format", "json")
+    """Its queue is missing in a namespace of 300,000 characters, which both warnings name."""
+    lost = running("lost", "a", 1)
+    lost[0]["metadata"]["namespace"] = "blue" * 75_000
+    file = write(tmp_path, dump_of(queue("a", 2), lost, running("kept", "a", 1)))
+    result = call("risk", file, "--format", "json")
     assert result.exit_code == 4, result.stderr
-    warning, _hint = result.stderr.splitlines()
-    assert warning.startswith("warning: blueblue")
-    told(warning)
-    assert len(warning) < 1500
+    warnings = result.stderr.splitlines()
+    told(warnings)
+    assert max(map(len, warnings)) < 1500
 
 
 def test_preemptors_from_a_file(dump: Path, pods: Path) -> None:
@@ -68,6 +68,21 @@ def test_preemptors_from_a_file(dump: Path, pods: Path) -> None:
     ]
     rows = {row["key"]: row["greedy"] for row in value["running"]}
     assert rows == {SMALL[3]: 2, SMALL[2]: 1, SMALL[1]: 0, SMALL[0]: 0, BIG: 0}
+
+
+def test_what_is_no_workload_in_a_file_is_left_out(dump: Path, pods: Path) -> None:
+    other = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: code}\n---\n"
+    pods.write_text(other + pods.read_text("utf-8"), encoding="utf-8")
+    done = call("risk", dump, "--workload", pods)
+    assert (done.exit_code, "ns/pod-one" in done.stdout) == (0, True)
+    told([line for line in done.stderr.splitlines() if "left out" in line])
+
+
+def test_a_group_of_pods_in_a_file_is_refused(dump: Path, pods: Path) -> None:
+    queued = "kueue.x-k8s.io/queue-name: lender"
+    grouped = pods.read_text("utf-8").replace(queued, f"{queued}, kueue.x-k8s.io/pod-group-name: g")
+    pods.write_text(grouped, encoding="utf-8")
+    told(refused("risk", dump, "--workload", pods))
 
 
 def test_shapes_and_limit(dump: Path) -> None:

@@ -282,7 +282,8 @@ def ask(
         except InputError as error:
             if pending is not None:
                 raise
-            skipped.append(JointSkipped(workload=key, explanation=str(error)))
+            said = str(error).removeprefix(f"{key}: ")
+            skipped.append(JointSkipped(workload=key, explanation=said))
             why = why or error.found
     if not waiting:
         why = why or ", ".join(deactivated(state)[:10])
