@@ -282,9 +282,8 @@ def ask(
         except InputError as error:
             if pending is not None:
                 raise
-            said = str(error).removeprefix(f"{key}: ")
+            why, said = why or error.found, str(error).removeprefix(f"{key}: ")
             skipped.append(JointSkipped(workload=key, explanation=said))
-            why = why or error.found
     if not waiting:
         why = why or ", ".join(deactivated(state)[:10])
         raise InputError(state.source, "nothing is pending that could be planned for", hint=why)
