@@ -9,7 +9,16 @@ import pytest
 
 from planner.quota.kueue.activity import Activity
 from planner.quota.kueue.snapshot import take_snapshot
-from tests.cluster import NOW, Object, admission_check, dump_of, queue, state_of
+from tests.cluster import (
+    NOW,
+    Object,
+    admission_check,
+    cohort,
+    configuration,
+    dump_of,
+    queue,
+    state_of,
+)
 from tests.kueue_state import read_objects
 
 MULTI = "kueue.x-k8s.io/multikueue"
@@ -40,6 +49,22 @@ def test_a_dump_of_multikueue_is_one_cluster() -> None:
     for controller, said in ((MULTI, True), (PROVISIONING, False)):
         notes = take_snapshot(state_of([asking, local], check("m", controller))).notes
         assert any("one cluster" in note for note in notes) == said
+
+
+@pytest.mark.parametrize(("gate", "unread"), [(True, ()), (False, ("hidden",))])
+def test_all_cohorts_that_are_but_names_are_named_in_one_note(
+    *, gate: bool, unread: tuple[str, ...]
+) -> None:
+    names = ("two", "one", "hidden")
+    state = state_of(
+        *(queue(f"q-{name}", 4, name) for name in names),
+        cohort("hidden", nominal=2),
+        configuration(featureGates={"HierarchicalCohorts": gate}),
+    )
+    notes = take_snapshot(state).notes
+    bare, *others = [note for note in notes if note.startswith("cohorts ")]
+    assert bare.endswith("without quota or parent: one, two")
+    assert [note.rpartition(": ")[2] for note in others] == [*unread]
 
 
 @pytest.mark.parametrize(

@@ -210,14 +210,13 @@ def _without_topology(
 
 def notes_on(state: State, activity: Activity) -> tuple[str, ...]:
     """Return notes on what is tolerated as in Kueue, and may surprise a reader of the plan."""
-    read = {cohort.name for cohort in cohorts_of(state)}
-    unread = {cohort.name for cohort in state.cohorts} - read
-    off = "has a Cohort object that Kueue does not read, as the gate HierarchicalCohorts is off"
+    lacking = activity.parents.keys() - {cohort.name for cohort in state.cohorts}
+    unread = activity.parents.keys() - lacking - {cohort.name for cohort in cohorts_of(state)}
+    off = "that Kueue does not read, as the gate HierarchicalCohorts is off,"
     implicit = [
-        f'cohort "{name}" {off if name in unread else "has no Cohort object"}: '
-        "it counts as one without quota or parent"
-        for name in activity.parents
-        if name not in read
+        f"cohorts {why} count as ones without quota or parent: {', '.join(sorted(names))}"
+        for why, names in (("without a Cohort object", lacking), (off, unread))
+        if names
     ]
     cycles = [
         f'cohort "{name}" is in a cycle of parents: left out' for name in sorted(activity.looping)
