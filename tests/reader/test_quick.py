@@ -38,7 +38,7 @@ from tests.told import told
 
 FILES = ("edge", "flavors", "classical-hier", "small-edge", "fair-flat", "preempted", "reclaimable")
 INPUTS = int(os.environ.get("PLANNER_TEST_READERS") or 250)
-EACH = 12 if TEST_ALL else 6
+EACH = 12 if TEST_ALL else 3
 """Instances of a recorded file."""
 ODD: tuple[Any, ...] = (
     *("", "x", "-1", "1Gib", "1e3", "+1", ".5", "5.", "1E", "0x1", "٣", "1\n", " 1", "9" * 65),

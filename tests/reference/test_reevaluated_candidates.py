@@ -17,6 +17,7 @@ from planner.quota.kueue.snapshot import take_snapshot
 from planner.reference.kueue.decision import decide
 from planner.state.record import AUTO
 from tests.cluster import PENDING, Object, cohort, configuration, pending, queue, running, state_of
+from tests.conftest import TEST_ALL
 
 GATE = "FairSharingReevaluatePreemptionCandidates"
 WITHIN = "FairSharingPreemptWithinNominal"
@@ -303,7 +304,7 @@ class Searching:
 
 def test_random_cohorts_against_a_second_implementation() -> None:
     random, gained = Random(14128), 0  # noqa: S311 - states, not secrets
-    for _ in range(700):
+    for _ in range(7000 if TEST_ALL else 350):
         flat = drawn(random)
         gates = {GATE: True, WITHIN: flat.within}
         mode, found = searched(flat.parts(), flat.strategies, gates)
@@ -313,4 +314,4 @@ def test_random_cohorts_against_a_second_implementation() -> None:
         _, without = searched(flat.parts(), flat.strategies, gates | {GATE: False})
         assert without == Searching(flat).found(gate=False), flat
         gained += found != without
-    assert gained > 10  # states in which the gate matters
+    assert gained > 5  # states in which the gate matters

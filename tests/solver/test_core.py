@@ -85,7 +85,7 @@ def test_a_hundred_workloads_of_all_shapes_share_fairly(seed: int) -> None:
     assert len(plan.victims) > 30
 
 
-@pytest.mark.parametrize("seed", range(6) if TEST_ALL else (3, 5))
+@pytest.mark.parametrize("seed", range(6) if TEST_ALL else (5,))
 def test_many_victims_are_settled_at_once_as_one_by_one(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,7 +101,7 @@ def test_many_victims_are_settled_at_once_as_one_by_one(
 
 @pytest.mark.parametrize("fair", [False, True])
 def test_the_answer_does_not_depend_on_the_order_of_the_objects(*, fair: bool) -> None:
-    state = crowd(11, 6, fair_sharing() if fair else ())
+    state = crowd(11, 6 if TEST_ALL or not fair else 4, fair_sharing() if fair else ())
     turned = state.model_copy(update={"workloads": tuple(reversed(state.workloads))})
     plan, other = (
         planner.solve(one, PENDING, assignment=preempt(state)) for one in (state, turned)

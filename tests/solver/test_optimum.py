@@ -17,7 +17,7 @@ CLASSICAL = (
     "small-edge",
 )
 FAIR = ("small-fair-flat", "small-fair-hier", "small-flavors", "small-edge")
-EVERY = 1 if TEST_ALL else 27
+EVERY = 1 if TEST_ALL else 45
 """A good sample by default; all lines with PLANNER_TEST_ALL set."""
 
 BOTH = {"small-flavors", "small-edge"}
@@ -46,7 +46,7 @@ def test_min_count_and_min_cost_equal_the_recorded_minimum(name: str, *, fair: b
                 assert frozenset(plan.keys) in truth.legal, truth.id
                 least = min(sum(costs[key] for key in victims) for victims in truth.legal)
                 assert sum(costs[key] for key in plan.keys) == least, truth.id
-    assert compared >= 4
+    assert compared >= 3
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_min_count_and_min_cost_equal_the_recorded_minimum(name: str, *, fair: b
         for place, file in enumerate(FILES)
         # What `unstable` makes of a set is asked in test_stable.py.
         for turn, name in enumerate(PROFILES)
-        if not PROFILES[name].counts("unstable") and (TEST_ALL or (place + turn) % 7 == 0)
+        if not PROFILES[name].counts("unstable") and (TEST_ALL or (place + turn) % 11 == 0)
     ],
 )
 def test_among_equals_the_answer_is_the_first_in_the_schedulers_order(
@@ -64,7 +64,7 @@ def test_among_equals_the_answer_is_the_first_in_the_schedulers_order(
 ) -> None:
     """Equal in every level, the smallest sorted tuple of candidate positions is the answer."""
     compared = 0
-    for truth in truths(name, (2 if name in BOTH else 4) * EVERY, fair=fair):
+    for truth in truths(name, (1 if name in BOTH else 2) * EVERY, fair=fair):
         if not truth.legal:
             continue
         compared += 1

@@ -19,7 +19,7 @@ from tests.solver.truth import Truth
 from tests.told import told
 
 FILES = ("small-classical-flat", "small-classical-hier", "small-fair-flat")
-STEP = 32 if TEST_ALL else 112
+STEP = 32 if TEST_ALL else 192
 PROFILES_TESTED = (
     PROFILES["milestones"],
     PROFILES["weighted"],

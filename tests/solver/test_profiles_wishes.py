@@ -26,7 +26,7 @@ FILES = [
     ("small-classical-hier", False),
     ("small-fair-flat", True),
 ]
-MOST, FEWER = (36, 24) if TEST_ALL else (18, 12)
+MOST, FEWER = (36, 24) if TEST_ALL else (10, 7)
 """Lines of a file that are asked about."""
 
 
@@ -88,8 +88,7 @@ def test_optimum_is_the_best_legal_set_that_keeps_the_wishes(
         among = copy(truth)
         among.legal = allowed
         assert frozenset(plan.keys) == among.measured().canonical(profile, plan.greedy), truth.id
-    assert outcomes["optimal"] >= 3
-    assert outcomes["infeasible"] >= 3
+    assert min(outcomes["optimal"], outcomes["infeasible"]) >= 2
 
 
 def cluster() -> State:

@@ -28,7 +28,7 @@ FILES = (
     *("small-classical-flat", "small-classical-hier", "small-fair-flat", "small-fair-hier"),
     *("small-flavors", "small-edge", "classical-hier", "fair-hier", "flavors", "edge"),
 )
-EVERY = 2 if TEST_ALL else 24
+EVERY = 2 if TEST_ALL else 48
 
 
 def test_equal_to_editing_the_dump() -> None:
@@ -50,8 +50,8 @@ def test_equal_to_editing_the_dump() -> None:
             assert all(one.preemptor == (plan.preemptor in one.targets) for one in found)
             compared += 1
             unstable += bool(expected)
-    assert compared >= 100
-    assert unstable >= 5
+    assert compared >= 60
+    assert unstable >= 3
 
 
 def plan_in(dump: Dump) -> tuple[Planning, Plan]:

@@ -47,7 +47,7 @@ from tests.yunikorn.recorded import FEATURES, FULL, NAMES, Line, lines, named, s
 SEEDS = range(2 if TEST_ALL else 1)
 
 
-@pytest.mark.parametrize(("name", "laws"), some(product(SMALL, LAWS), 3))
+@pytest.mark.parametrize(("name", "laws"), some(product(SMALL, LAWS), 5))
 def test_min_count_and_min_cost_equal_the_recorded_minimum(name: str, laws: Laws) -> None:
     compared = 0
     for truth in truths(name, laws):
@@ -71,7 +71,7 @@ def test_min_count_and_min_cost_equal_the_recorded_minimum(name: str, laws: Laws
 
 @pytest.mark.parametrize(
     ("name", "laws", "profile"),
-    some(product(SMALL, LAWS, ["no-regret", "least-disruption", "fair", "kueue-like"]), 3),
+    some(product(SMALL, LAWS, ["no-regret", "least-disruption", "fair", "kueue-like"]), 5),
 )
 def test_the_answer_is_the_first_of_the_best_recorded_sets(
     name: str, laws: Laws, profile: str
@@ -97,7 +97,7 @@ def test_the_answer_is_the_first_of_the_best_recorded_sets(
 @pytest.mark.parametrize("laws", LAWS)
 def test_the_last_tier_goes_only_where_no_legal_set_spares_it(laws: Laws) -> None:
     spared = needed = 0
-    for truth in (one for name in SMALL for one in truths(name, laws)):
+    for truth in some((one for name in SMALL for one in truths(name, laws)), 3):
         if not truth.legal or not truth.is_searched:
             continue
         plan = truth.solve("no-regret").plan

@@ -262,7 +262,7 @@ def test_orders_are_tried_only_where_they_can_matter(monkeypatch: pytest.MonkeyP
         for text in texts(FEATURES / f"{name}.jsonl.gz")[::500]
     ]
     states = [state_of_yunikorn(line) for line in recorded]
-    states += [state_of(drawn(seed)) for seed in range(1000 if TEST_ALL else 20)]
+    states += [state_of(drawn(seed)) for seed in range(1000 if TEST_ALL else 12)]
     cases = [
         Case(state, cluster, Asking(one, application, cluster.tree.leaf_of(application)))
         for state in states
