@@ -16,9 +16,19 @@ import pytest
 from planner.batch import Limits, Progress, Row, Settings, Task, Workers, run
 from planner.errors import InputError
 from planner.operations import dask_cluster as cluster
-from tests.batch.runs import HEADER, by_hand, file_by_hand, numbers
-from tests.batch.test_run import missing_work, words
-from tests.batch.work import double, fail, kill_the_parent, length, misbehave, slowly
+from tests.batch.program import HEADER, numbers
+from tests.batch.runs import by_hand, file_by_hand
+from tests.batch.test_run import words
+from tests.batch.work import (
+    HOARD,
+    double,
+    fail,
+    kill_the_parent,
+    length,
+    misbehave,
+    missing_work,
+    slowly,
+)
 from tests.conftest import FOR_EVER_S
 from tests.told import told
 
@@ -77,7 +87,7 @@ def test_same_failures_as_here(address: str) -> None:
 
 
 def test_limits_and_deaths_hold_there_too(address: str) -> None:
-    limits = Limits(memory_bytes=2**29)
+    limits = Limits(memory_bytes=HOARD)
     given = ("a", "hoard", "b", "die", "c")
     there = list(
         run(words(*given), misbehave, Settings(workers=at(address), limits=limits), header=HEADER)
