@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 MAN = "planner.1"
+BACKEND = "import sys; from setuptools import build_meta; build_meta.{}(*sys.argv[1:])"
+"""What ``python -m build`` runs after it has asked what that needs, offline."""
 PYTHONS = ("3.11", "3.12", "3.13")
 """What the workflow tests."""
 
@@ -50,15 +52,26 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Distribution:
     shutil.copytree(ROOT, copy, symlinks=True, ignore=ignored)
     # As the workflow of releases does.
     (copy / MAN).write_text(run(sys.executable, "docs/generator/man.py", cwd=copy), "utf-8")
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", "out", cwd=copy)
-    (wheel_file,) = (copy / "out").glob("*.whl")
+    run(sys.executable, "-c", BACKEND.format("build_sdist"), "out", cwd=copy)
     (sdist_file,) = (copy / "out").glob("*.tar.gz")
+    with tarfile.open(sdist_file) as archive:
+        archive.extractall(copy / "sdist", filter="data")
+    (source,) = (copy / "sdist").iterdir()
+    wheel_file = wheel_of(source, copy / "out")
     with zipfile.ZipFile(wheel_file) as archive:
         wheel = {name: archive.read(name) for name in archive.namelist()}
     with tarfile.open(sdist_file) as archive:
         files = ((m.name, archive.extractfile(m)) for m in archive.getmembers() if m.isfile())
         sdist = {name.partition("/")[2]: file.read() for name, file in files if file}
     return Distribution(wheel_file, wheel, sdist)
+
+
+def wheel_of(source: Path, folder: Path) -> Path:
+    """Build the wheel of a source tree into a folder, as frontends do."""
+    folder.mkdir(exist_ok=True)
+    run(sys.executable, "-c", BACKEND.format("build_wheel"), str(folder), cwd=source)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
 
 
 @pytest.fixture(scope="session")
