@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,12 +11,12 @@ import pytest
 
 from planner.batch import Settings
 from planner.cli.output import LINE
-from planner.research.bench import Bench, Chosen, bench
+from planner.research.bench import Bench, Chosen, bench, run
 from planner.research.bench.record import Row
 from planner.research.bench.summary import FACTORS, profiles, standings
 from planner.research.rivals.table import RIVALS
 from tests.cli.running import call, refused
-from tests.research.bench.suites import FOLDER, SUITE, part
+from tests.research.bench.suites import FOLDER, LITTLE, SUITE, part
 from tests.told import told
 
 CASES = ("classical-small-1", "elastic-1", "yunikorn-small-2")
@@ -23,6 +24,14 @@ FEW = ("greedy", "restarts", "search")
 ASKED = ("--quick", "--jobs", "1", *(word for name in FEW for word in ("--rival", name)))
 ONE = ("--rival", "greedy", "--case", "elastic-1")
 CLOCKS = ("cpu_seconds", "prepare_seconds")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _little() -> Iterator[None]:
+    """Let who draws be done in little time."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(run, "QUICK", LITTLE)
+        yield
 
 
 @pytest.fixture(scope="module")

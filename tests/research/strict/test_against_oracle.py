@@ -1,7 +1,7 @@
 """What ``strict`` accepts is what Kueue's documented precedence leads to, set by set.
 
 The oracle walks Kueue's passes and attempts forwards in every way; the verifier is given the
-victims and looks for an order. By default every 24th line is taken; PLANNER_TEST_ALL=1 takes
+victims and looks for an order. By default every 48th line is taken, and every 24th with Fair Sharing; PLANNER_TEST_ALL=1 takes
 them all.
 """
 
@@ -29,15 +29,16 @@ from tests.oracle.random_states import NOW, PENDING, random_state
 from tests.research.strict.oracle import SHOWN_MOST, strict_sets
 from tests.verifier.cases import case_of
 
-STEP = 1 if TEST_ALL else 24
-SEEDS = 400 if TEST_ALL else 6
+STEP = 1 if TEST_ALL else 48
+STEP_FAIR = 1 if TEST_ALL else 24
+SEEDS = 400 if TEST_ALL else 4
 FAIR = ("small-fair-flat", "small-fair-hier")
 CLASSICAL = ("small-classical-flat", "small-classical-nocohort", "small-classical-hier")
 OTHER = ("small-edge", "small-flavors")
 
 
 def recorded_settings(name: str) -> Iterator[tuple[recorded.Line, Setting]]:
-    for line in recorded.lines(name, STEP):
+    for line in recorded.lines(name, STEP_FAIR if name in FAIR else STEP):
         if "exhaustive" in line["expect"]:
             state, assignment = recorded.state_of(line), recorded.assignment_of(line)
             snapshot = take_snapshot(state, extra=flavor_resources(assignment))
@@ -83,7 +84,7 @@ def test_recorded_states(name: str) -> None:
         except UnsupportedError:
             continue
         counted += compare(where, question, line["id"])
-    assert counted["strict"] > 10
+    assert counted["strict"] > 5
     assert counted["other"] > 10 or name not in FAIR
 
 
