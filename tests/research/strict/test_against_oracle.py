@@ -1,8 +1,8 @@
 """What ``strict`` accepts is what Kueue's documented precedence leads to, set by set.
 
 The oracle walks Kueue's passes and attempts forwards in every way; the verifier is given the
-victims and looks for an order. By default every 48th line is taken, and every 24th with Fair Sharing; PLANNER_TEST_ALL=1 takes
-them all.
+victims and looks for an order. By default every 48th line is taken, and every 24th with Fair
+Sharing; PLANNER_TEST_ALL=1 takes them all.
 """
 
 from collections import Counter
