@@ -5,52 +5,23 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import planner
 from planner.reader.kueue import read_kueue_objects
 from planner.state.kueue import State
 from tests.benchmarks.clusters import CPU, GPU, MEMORY, NOW, Form, cluster
 from tests.benchmarks.scale import forms
 from tests.benchmarks.watching import watched
-from tests.cluster import PENDING
 from tests.conftest import ROOT, TEST_ALL, some
 
 AT_NIGHT = pytest.mark.skipif(
     not TEST_ALL, reason="PLANNER_TEST_ALL is not set: nobody measures in an ordinary run"
 )
-FORMS = (
-    Form(100, queues=8),
-    Form(1_000),
-    Form(10_000),
-    Form(10_000, queues=1_000, depth=4),
-    Form(10_000, shapes="distinct"),
-    Form(10_000, victims=250),
-    Form(10_000, fair=True),
-    Form(50_000, queues=1_000),
-    Form(100_000),
-)
 
 
 def state_of(form: Form) -> State:
     return read_kueue_objects(cluster(form), where=form.name, now=f"{NOW:%Y-%m-%dT%H:%M:%SZ}")
-
-
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
-def test_solve(benchmark: Any, form: Form) -> None:
-    plan = benchmark.pedantic(
-        planner.solve, args=(state_of(form), PENDING), kwargs={"time_limit": 60}, rounds=1
-    )
-    benchmark.extra_info["status"] = plan.status
-    assert plan.victims
-
-
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
-def test_read(benchmark: Any, form: Form) -> None:
-    state = benchmark.pedantic(state_of, args=(form,), rounds=1)
-    assert len(state.workloads) == form.workloads + 1
 
 
 @AT_NIGHT

@@ -1,8 +1,6 @@
 """A Dask cluster gives the same rows; its scheduler and workers are real, on loopback."""
 
 import logging
-import os
-import signal
 import socket
 import sys
 import threading
@@ -13,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from planner.batch import Limits, Progress, Row, Settings, Task, Workers, run
+from planner.batch import Limits, Row, Settings, Task, Workers, run
 from planner.errors import InputError
 from planner.operations import dask_cluster as cluster
 from tests.batch.program import HEADER, numbers
@@ -112,21 +110,6 @@ def test_large_payloads(address: str) -> None:
     tasks = [Task(str(n), bytes(12_000_000)) for n in range(3)]
     found = run(tasks, length, Settings(workers=at(address)), header=HEADER)
     assert [row.result for row in found] == [{"length": 12_000_000}] * 3
-
-
-def test_worker_killed_in_the_middle(shared: Any, address: str, tmp_path: Path) -> None:
-    killed: list[int] = []
-    file = tmp_path / "rows.jsonl"
-
-    def watch(progress: Progress) -> None:
-        if progress.done == 10:
-            killed.append(shared.workers[0].pid)
-            os.kill(killed[0], signal.SIGKILL)
-
-    settings = Settings(workers=at(address), file=file, watch=watch)
-    assert list(run(numbers(), slowly, settings, header=HEADER)) == by_hand()
-    assert killed
-    assert file.read_bytes() == file_by_hand()
 
 
 def test_going_on_there_with_what_was_begun_here(address: str, tmp_path: Path) -> None:
