@@ -20,7 +20,7 @@ from planner.research.generate import PRESETS, generate, generate_objects
 from planner.research.generate.kueue.layout import KueueKnobs
 from planner.state.kueue import HOST, State
 from planner.state.yunikorn import YuniKornState
-from tests.conftest import TEST_ALL
+from tests.conftest import TEST_ALL, some
 from tests.hash_seeds import printed
 from tests.research.generate.consistency import complaints, yunikorn_complaints
 from tests.research.generated import generated
@@ -152,7 +152,10 @@ HARD_SEEDS = range(20) if TEST_ALL else range(1, 2)
 @pytest.mark.parametrize("seed", HARD_SEEDS)
 @pytest.mark.parametrize(
     "preset",
-    ["flat", "hierarchical", "fair", "fair-hierarchical", "many-flavors", "no-cohort", "small"],
+    some(
+        ["flat", "hierarchical", "fair", "fair-hierarchical", "many-flavors", "no-cohort", "small"],
+        3,
+    ),
 )
 def test_kueue_takes_the_sweep(preset: str, seed: int) -> None:
     state = generated(preset, seed, hard=100)
