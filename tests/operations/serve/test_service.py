@@ -74,10 +74,16 @@ def without_times(plan: dict[str, Any]) -> dict[str, Any]:
     return plan
 
 
-def test_a_plan_is_that_of_the_command_line(tmp_path: Path) -> None:
+def test_a_plan_is_that_of_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever the service was started: nothing is imported from there, no variable is heeded."""
     file = tmp_path / "cluster.json"
     file.write_bytes(DUMP)
     printed = call("solve", file, "--pending", "ns/pending", "--format", "json")
+    (tmp_path / "click.py").write_text("raise SystemExit(77)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PLANNER_SOLVE_OBJECTIVE", "nonesuch")
     query = {"pending": "ns/pending"}
     answer = one(ask(service(), "/v1/plan", DUMP[:100], DUMP[100:], **query))
     assert answer.status == 200
@@ -314,16 +320,6 @@ def test_memory_is_bounded(mebibytes: int, dump: bytes) -> None:
     answer = one(ask(service(**bounds), "/v1/plan", dump))
     assert answer.status == 500
     assert answer.json["error"]
-
-
-def test_where_and_with_what_the_service_was_started_changes_no_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing is imported from there, and options of the service are not those of a request."""
-    (tmp_path / "click.py").write_text("raise SystemExit(77)")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PLANNER_SOLVE_PENDING", "ns/nobody")
-    assert one(ask(service(), "/v1/plan", DUMP)).status == 200
 
 
 @pytest.mark.parametrize(
