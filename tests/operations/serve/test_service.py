@@ -83,9 +83,8 @@ def test_a_plan_is_that_of_the_command_line(
     printed = call("solve", file, "--pending", "ns/pending", "--format", "json")
     (tmp_path / "click.py").write_text("raise SystemExit(77)")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PLANNER_SOLVE_OBJECTIVE", "nonesuch")
-    query = {"pending": "ns/pending"}
-    answer = one(ask(service(), "/v1/plan", DUMP[:100], DUMP[100:], **query))
+    monkeypatch.setenv("PLANNER_SOLVE_PENDING", "ns/nobody")
+    answer = one(ask(service(), "/v1/plan", DUMP[:100], DUMP[100:]))
     assert answer.status == 200
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["planner-exit-code"] == str(printed.exit_code) == "0"
