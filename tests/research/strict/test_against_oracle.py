@@ -31,7 +31,7 @@ from tests.verifier.cases import case_of
 
 STEP = 1 if TEST_ALL else 48
 STEP_FAIR = 1 if TEST_ALL else 24
-SEEDS = 400 if TEST_ALL else 4
+SEEDS = range(400) if TEST_ALL else (1, 2, 7, 9)
 FAIR = ("small-fair-flat", "small-fair-hier")
 CLASSICAL = ("small-classical-flat", "small-classical-nocohort", "small-classical-hier")
 OTHER = ("small-edge", "small-flavors")
@@ -90,7 +90,7 @@ def test_recorded_states(name: str) -> None:
 
 def test_random_states() -> None:
     counted: Counter[str] = Counter()
-    for seed in range(SEEDS):
+    for seed in SEEDS:
         drawn = random_state(seed)
         state = read_kueue_objects(drawn.objects, where=f"seed {seed}", now=NOW)
         planning = start(state, Given(PENDING, drawn.assignment))
