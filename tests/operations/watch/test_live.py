@@ -370,18 +370,6 @@ def test_a_clock_that_was_set_back_before_everything_is_read_again(
     assert done.exit_code == 0, done.stderr
 
 
-def test_what_cannot_be_read_is_read_again(kueue: Cluster) -> None:
-    def odd() -> Sequence[WatchEvent]:
-        event = kueue.change(SMALL[0])
-        event.value["spec"]["podSets"] = 7
-        return [event]
-
-    kueue.steps = [kueue.begin, nothing, odd, *[nothing] * 3]
-    notes = of(kueue.run(), Note)
-    assert [one.connected for one in notes] == [True, False, True]
-    assert len(kueue.reads) == 2
-
-
 UNJUDGED = Measured(victims=SMALL, status="unknown", lost_s=0, seconds=0.0)
 STRANGE: Final[tuple[object, ...]] = (
     *(None, True, 7, -0.5, "", "x", "\ud800", "9" * 5000),
@@ -451,6 +439,8 @@ def test_no_event_ends_the_watch(
 
 
 def test_a_strange_object_just_before_the_first_victim(kueue: Cluster) -> None:
+    """Everything is read again."""
+
     def both() -> list[WatchEvent]:
         odd = kueue.change(BIG)
         odd.value["spec"]["podSets"] = 7
@@ -459,6 +449,7 @@ def test_a_strange_object_just_before_the_first_victim(kueue: Cluster) -> None:
     kueue.steps = [kueue.begin, nothing, both, *[nothing] * 4]
     lines = kueue.run()
     assert [one.connected for one in of(lines, Note)] == [True, False, True]
+    assert len(kueue.reads) == 2
     (line,) = of(lines, Preemption)
     assert set(line.evicted) == set(SMALL)
 
