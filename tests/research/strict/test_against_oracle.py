@@ -23,6 +23,7 @@ from planner.verifier.kueue.setting import Setting
 from tests import recorded
 from tests.conftest import TEST_ALL
 from tests.oracle.cluster import Cluster, UnsupportedError
+from tests.oracle.legality import Legal
 from tests.oracle.objectives import legal_sets
 from tests.oracle.question import Question, ask
 from tests.oracle.random_states import NOW, PENDING, random_state
@@ -53,9 +54,9 @@ def asked(line: recorded.Line) -> Question:
     return ask(Cluster(line["state"]["items"], line["now"]), line["pending"], flavors)
 
 
-def compare(where: Setting, question: Question, name: str) -> Counter[str]:
+def compare(where: Setting, question: Question, legal: Legal, name: str) -> Counter[str]:
     """Judge every legal set, in whichever attempt it is legal."""
-    legal, strict = legal_sets(question), strict_sets(question)
+    strict = strict_sets(question)
     assert strict <= legal.sets, name
     counted: Counter[str] = Counter()
     for victims in legal.sets:
@@ -80,10 +81,10 @@ def test_recorded_states(name: str) -> None:
     for line, where in recorded_settings(name):
         try:
             question = asked(line)
-            legal_sets(question)
+            legal = legal_sets(question)
         except UnsupportedError:
             continue
-        counted += compare(where, question, line["id"])
+        counted += compare(where, question, legal, line["id"])
     assert counted["strict"] > 5
     assert counted["other"] > 10 or name not in FAIR
 
@@ -106,6 +107,6 @@ def test_random_states() -> None:
         if len(legal.candidates) > SHOWN_MOST or len(legal.sets) > 600:
             continue
         where = match_plan(state, plan).setting
-        counted += compare(where, question, f"seed {seed}")
+        counted += compare(where, question, legal, f"seed {seed}")
     assert counted["strict"] > 20
     assert counted["other"] > 20
