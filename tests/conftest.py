@@ -44,7 +44,7 @@ LONG = (
     *("test_recorded_absent.py", "operations/lint/test_turn.py", "research/test_hard_states.py"),
     *("operations/kubectl/test_real.py", "solver/test_oracle_budgets.py"),
     *("commands/explain/kueue/test_weights.py", "proof/test_earlier_trees.py"),
-    *("proof/test_narrowing.py", "proof/test_touched.py", "operations/watch/test_reports.py"),
+    *("proof/test_narrowing.py", "proof/test_touched.py"),
 )
 """Files of few tests that take long, by waiting or by work: begun last, they would end alone."""
 TEST_ALL = bool(os.environ.get("PLANNER_TEST_ALL"))

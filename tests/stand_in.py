@@ -22,12 +22,15 @@ SCRIPT = """#!/bin/sh
 folder=${{0%/*}}
 IFS='{apart}'
 printf '%s\\n' "$*" >>"$folder/calls"
-if [ "$3 $4 $#" = "--all-namespaces --output=json 4" ] && [ -f "$folder/whole/$2" ]; then
+if [ "$3 $4" = "--all-namespaces --output=json" ] && [ -f "$folder/whole/$2" ]; then
     exec {cat} "$folder/whole/$2"
+fi
+if [ "$4 $5 $#" = "--output=json -- 6" ] && [ -f "$folder/whole/$2 $3 $6" ]; then
+    exec {cat} "$folder/whole/$2 $3 $6"
 fi
 exec {python} -ES "$folder/program.py" "$@"
 """
-"""Notes the call, and prints a list of all that there is: a Python for each takes much longer."""
+"""Notes the call, and prints all that there is, or one: a Python for each takes much longer."""
 
 APART = "\x1f"
 """Stands between the words of a call."""
@@ -159,6 +162,11 @@ class StandIn(NamedTuple):
             whole = {"items": served.get(resource, []), "metadata": {"resourceVersion": ""}}
             text = json.dumps({"apiVersion": "v1", "kind": "List", **whole}, indent=4)
             (folder / "whole" / resource).write_text(f"{text}\n", encoding="utf-8")
+        for resource in ("configmaps", "deployments.apps"):
+            for item in served[resource]:
+                place = "--namespace={namespace} {name}".format_map(item["metadata"])
+                text = json.dumps(item, indent=4)
+                (folder / "whole" / f"{resource} {place}").write_text(f"{text}\n", "utf-8")
         return cls(folder)
 
     def answer(self, resource: str, **how: Any) -> None:
@@ -173,7 +181,9 @@ class StandIn(NamedTuple):
         path = self.folder / "answers.json"
         answers = json.loads(path.read_text(encoding="utf-8"))
         path.write_text(json.dumps({**answers, resource: how}), encoding="utf-8")
-        (self.folder / "whole" / resource).unlink(missing_ok=True)
+        for whole in (self.folder / "whole").iterdir():
+            if whole.name.partition(" ")[0] == resource:
+                whole.unlink()
 
     def calls(self) -> list[list[str]]:
         """Return the words of each call, in order."""

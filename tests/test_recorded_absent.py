@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import FOR_EVER_S, ROOT
+from tests.conftest import FOR_EVER_S, ROOT, some
 
 TESTS = """\
 def test_against_recorded(conformance):
@@ -24,6 +24,7 @@ def environment(folder: Path | None) -> dict[str, str]:
     """Return the environment with the folder of recorded answers, or without."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     ours.pop("PLANNER_CONFORMANCE", None)
+    ours["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # others take time
     return ours if folder is None else {**ours, "PLANNER_CONFORMANCE": str(folder)}
 
 
@@ -33,7 +34,7 @@ def last_line(project: Path, folder: Path | None, *options: str) -> str:
     for name in ("conftest.py", "told.py"):
         shutil.copy(ROOT / "tests" / name, project / "tests")
     (project / "tests" / "test_two.py").write_text(TESTS, encoding="utf-8")
-    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options, "tests"]
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "xdist", *options]
     done = subprocess.run(
         words, cwd=project, env=environment(folder), capture_output=True, text=True, check=False
     )
@@ -41,7 +42,7 @@ def last_line(project: Path, folder: Path | None, *options: str) -> str:
     return done.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("options", [("-q",), ("-n", "1")])
+@pytest.mark.parametrize("options", some([("-n", "1"), ("-q",)], 2))
 def test_the_last_line_says_so(tmp_path: Path, options: tuple[str, ...]) -> None:
     line = last_line(tmp_path / "project", None, *options)
     assert line.startswith("NOT TESTED against the real schedulers: no recorded answers")

@@ -1,22 +1,14 @@
-"""A run of numbers, in this process or as a program that can be stopped."""
+"""Runs of numbers: what comes of one, and one as a program that can be stopped."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-from planner.batch import Progress, Row, Settings, Task, run
-from tests.batch.work import slowly
+from planner.batch import Row
 from tests.conftest import FOR_EVER_S, ROOT
-
-HEADER = {"schema": "planner/v1", "kind": "test", "run": {"of": "numbers", "seed": 7}}
-
-
-def numbers(count: int = 60) -> Iterator[Task]:
-    return (Task(f"n:{number}", number) for number in range(count))
 
 
 def by_hand(count: int = 60) -> list[Row]:
@@ -41,7 +33,7 @@ def program(file: Path, count: int, jobs: int, most: int | None = None) -> subpr
     It makes at most so many rows, and waits then until it is stopped.
     """
     numbers = (count, jobs, count if most is None else most)
-    words = [sys.executable, "-m", "tests.batch.runs", str(file), *map(str, numbers)]
+    words = [sys.executable, "-m", "tests.batch.program", str(file), *map(str, numbers)]
     return subprocess.Popen(
         words, cwd=ROOT, start_new_session=True, stderr=subprocess.PIPE, text=True
     )
@@ -69,30 +61,3 @@ def group_is_gone(leader: int) -> bool:
     except ProcessLookupError:
         return True
     return False
-
-
-def main() -> None:
-    """Run as a program."""
-    file = Path(sys.argv[1])
-    count, jobs, most = map(int, sys.argv[2:])
-    made = 0
-
-    def watch(progress: Progress) -> None:
-        nonlocal made
-        made += 1
-        if made >= most and progress.done < count:
-            signal.pause()
-
-    try:
-        run(
-            numbers(count),
-            slowly,
-            Settings(file=file, resume=True, jobs=jobs, watch=watch),
-            header=HEADER,
-        )
-    except KeyboardInterrupt:
-        sys.exit(130)
-
-
-if __name__ == "__main__":
-    main()

@@ -13,7 +13,8 @@ import pytest
 
 from planner.batch import Progress, Results, Settings, Task, run
 from planner.errors import InputError
-from tests.batch.runs import HEADER, by_hand, file_by_hand, numbers
+from tests.batch.program import HEADER, numbers
+from tests.batch.runs import by_hand, file_by_hand
 from tests.batch.work import double, fail
 from tests.told import told
 

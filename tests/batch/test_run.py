@@ -12,10 +12,11 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from planner.batch import Limits, Progress, Row, Settings, Task, Work, cores, engine, pool, run
+from planner.batch import Limits, Progress, Row, Settings, Task, cores, engine, pool, run
 from planner.errors import InputError, InternalError
 from planner.stage import progress_to
-from tests.batch.runs import HEADER, by_hand, numbers
+from tests.batch.program import HEADER, numbers
+from tests.batch.runs import by_hand
 from tests.batch.work import (
     HOARD,
     die_once,
@@ -26,10 +27,11 @@ from tests.batch.work import (
     loudly,
     misbehave,
     misbehave_and_say,
+    missing_work,
     slowly,
     variable,
 )
-from tests.conftest import FOR_EVER_S, ROOT
+from tests.conftest import FOR_EVER_S, ROOT, TEST_ALL, some
 from tests.told import told
 
 
@@ -118,9 +120,9 @@ def test_memory_limit() -> None:
 
 
 def test_memory_of_earlier_tasks_is_not_held_against_later_ones() -> None:
-    """Each leaks 200 MB, so that a process holds two at most; a new one takes over."""
-    limits = Limits(memory_bytes=600 * 10**6)
-    tasks = [Task(str(n), 200 * 10**6) for n in range(4)]
+    """Each leaks 100 MB, so that a process holds two at most; a new one takes over."""
+    limits = Limits(memory_bytes=300 * 10**6)
+    tasks = [Task(str(n), 100 * 10**6) for n in range(4)]
     found = run(tasks, leak, Settings(jobs=1, limits=limits), header=HEADER)
     assert found.counts == {"done": 4}
 
@@ -145,13 +147,13 @@ def test_large_payloads_and_partial_functions() -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_tasks_are_read_when_there_is_room_for_them(jobs: int) -> None:
-    """10,000 tasks, never more of them in memory than there are processes."""
+    """A thousand tasks, never more of them in memory than there are processes."""
     read = 0
     lead = []
 
     def counted() -> Iterator[Task]:
         nonlocal read
-        for task in numbers(10_000):
+        for task in numbers(1_000):
             read += 1
             yield task
 
@@ -159,7 +161,7 @@ def test_tasks_are_read_when_there_is_room_for_them(jobs: int) -> None:
         lead.append(read - progress.done)
 
     assert run(counted(), double, Settings(jobs=jobs, watch=watch), header=HEADER).counts == {
-        "done": 10_000
+        "done": 1_000
     }
     assert max(lead) < jobs + 1
 
@@ -230,25 +232,6 @@ def test_work_that_no_process_can_load_ends_the_run() -> None:
     told(caught.value)
 
 
-def missing_work() -> Work:
-    """Return work of a module that other processes do not have."""
-    return _Missing()
-
-
-class _Missing:
-    """Work of a module that others do not have."""
-
-    def __call__(self, number: int) -> dict[str, int]:
-        raise NotImplementedError
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _load_missing, ()
-
-
-def _load_missing() -> Work:
-    raise ModuleNotFoundError("No module named 'nonesuch'")
-
-
 def test_processes_that_take_long_are_a_stage() -> None:
     """Whoever listens hears of them before the first row comes, and again while nothing comes."""
     stages: list[str | None] = []
@@ -274,7 +257,7 @@ EXPECTED = "this is the main module\n[2, 4]\n"
 
 @pytest.mark.parametrize(
     "words",
-    [["main_of_mine.py"], ["-m", "main_of_mine"], ["-"], ["-c", SCRIPT]],
+    some([["main_of_mine.py"], ["-m", "main_of_mine"], ["-"], ["-c", SCRIPT]], 2),
     ids=lambda words: words[0],
 )
 def test_script(words: list[str], tmp_path: Path) -> None:
@@ -292,6 +275,7 @@ def test_script(words: list[str], tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == (EXPECTED, "")
 
 
+@pytest.mark.skipif(not TEST_ALL, reason="it is a script from no file, as that of test_script")
 def test_notebook() -> None:
     notebook = nbformat.v4.new_notebook()  # type: ignore[no-untyped-call]
     cell = nbformat.v4.new_code_cell(SCRIPT)  # type: ignore[no-untyped-call]

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from planner.batch import Work
 from planner.errors import InputError, InternalError
 
-HOARD = 2**29
+HOARD = 2**28
 
 
 def double(number: int) -> Mapping[str, Any]:
@@ -107,3 +108,22 @@ def leak(size: int) -> Mapping[str, Any]:
     _leaked.append(b"x" * size)
     time.sleep(0.2)
     return {"size": size}
+
+
+def missing_work() -> Work:
+    """Return work of a module that other processes do not have."""
+    return _Missing()
+
+
+class _Missing:
+    """Work of a module that others do not have."""
+
+    def __call__(self, number: int) -> dict[str, int]:
+        raise NotImplementedError
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _load_missing, ()
+
+
+def _load_missing() -> Work:
+    raise ModuleNotFoundError("No module named 'nonesuch'")

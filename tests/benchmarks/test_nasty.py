@@ -8,10 +8,12 @@ import os
 import pytest
 
 from tests.benchmarks.nasty import KINDS, OVER_S, each_apart, solve
+from tests.conftest import TEST_ALL
 
 STATES = int(os.environ.get("PLANNER_TEST_NASTY") or 0)
 
 
+@pytest.mark.skipif(not TEST_ALL, reason="an ordinary run has tests/fuzz/test_nasty.py")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_plan_comes_of_each_kind(kind: str) -> None:
     taken = solve(kind, seed=0, limit=0.3)

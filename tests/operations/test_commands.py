@@ -39,7 +39,7 @@ def test_every_result_is_a_page_of_its_own(words: tuple[str, ...], dump: Path) -
     test_pages.test_every_result_is_a_page_of_its_own(words, dump)
 
 
-@PAGES
+@pytest.mark.parametrize("words", [("risk", "--limit", "2"), ("lint", "--fail-on", "never")])
 def test_the_same_of_the_other_scheduler(words: tuple[str, ...]) -> None:
     test_pages.test_the_same_of_the_other_scheduler(words)
 

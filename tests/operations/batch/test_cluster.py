@@ -1,52 +1,59 @@
 """A Dask cluster gives the same rows; its scheduler and workers are real, on loopback."""
 
 import logging
-import os
-import signal
 import socket
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from planner.batch import Limits, Progress, Row, Settings, Task, Workers, run
+from planner.batch import Limits, Row, Settings, Task, Workers, run
 from planner.errors import InputError
 from planner.operations import dask_cluster as cluster
-from tests.batch.runs import HEADER, by_hand, file_by_hand, numbers
-from tests.batch.test_run import missing_work, words
-from tests.batch.work import double, fail, kill_the_parent, length, misbehave, slowly
+from tests.batch.program import HEADER, numbers
+from tests.batch.runs import by_hand, file_by_hand
+from tests.batch.test_run import words
+from tests.batch.work import (
+    HOARD,
+    double,
+    fail,
+    kill_the_parent,
+    length,
+    misbehave,
+    missing_work,
+    slowly,
+)
 from tests.conftest import FOR_EVER_S
 from tests.told import told
 
 distributed = pytest.importorskip("distributed")
-config = pytest.importorskip("dask.config")
 
 
-@contextmanager
-def start(workers: int, allowed_failures: int = 3) -> Iterator[Any]:
+def start(workers: int) -> Any:
     """Start a scheduler, and workers that are started again when they die."""
-    with (
-        config.set({"distributed.scheduler.allowed-failures": allowed_failures}),
-        distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            silence_logs=logging.CRITICAL,
-        ) as running,
-    ):
-        yield running
+    return distributed.LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        silence_logs=logging.CRITICAL,
+    )
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def shared() -> Iterator[Any]:
+    """Give a cluster that all tests use."""
     with start(workers=2) as running:
-        yield str(running.scheduler_address)
+        yield running
+
+
+@pytest.fixture
+def address(shared: Any) -> str:
+    return str(shared.scheduler_address)
 
 
 def at(address: str, seconds: float = FOR_EVER_S) -> Workers:
@@ -78,7 +85,7 @@ def test_same_failures_as_here(address: str) -> None:
 
 
 def test_limits_and_deaths_hold_there_too(address: str) -> None:
-    limits = Limits(memory_bytes=2**29)
+    limits = Limits(memory_bytes=HOARD)
     given = ("a", "hoard", "b", "die", "c")
     there = list(
         run(words(*given), misbehave, Settings(workers=at(address), limits=limits), header=HEADER)
@@ -105,23 +112,6 @@ def test_large_payloads(address: str) -> None:
     assert [row.result for row in found] == [{"length": 12_000_000}] * 3
 
 
-def test_worker_killed_in_the_middle(tmp_path: Path) -> None:
-    killed: list[int] = []
-    file = tmp_path / "rows.jsonl"
-
-    def watch(progress: Progress) -> None:
-        if progress.done in {10, 30}:
-            victim = own.workers[len(killed)].pid
-            os.kill(victim, signal.SIGKILL)
-            killed.append(victim)
-
-    with start(workers=2) as own:
-        settings = Settings(workers=at(own.scheduler_address), file=file, watch=watch)
-        assert list(run(numbers(), slowly, settings, header=HEADER)) == by_hand()
-    assert len(set(killed)) == 2
-    assert file.read_bytes() == file_by_hand()
-
-
 def test_going_on_there_with_what_was_begun_here(address: str, tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_bytes(b"".join(file_by_hand().splitlines(keepends=True)[:40]) + b'{"key"')
@@ -129,35 +119,18 @@ def test_going_on_there_with_what_was_begun_here(address: str, tmp_path: Path) -
     assert file.read_bytes() == file_by_hand()
 
 
-def test_a_task_that_always_kills_its_worker() -> None:
-    """Dask gives a task up with its second worker here, and so perhaps its neighbours, too."""
-    with start(workers=2, allowed_failures=1) as own:
-        settings = Settings(workers=at(own.scheduler_address))
-        found = list(run(numbers(12), kill_the_parent, settings, header=HEADER))
-        with distributed.Client(own, set_as_default=False) as client:
-            client.wait_for_workers(2)  # a cluster without them takes half a minute to close
+def test_a_task_that_always_kills_its_worker(
+    shared: Any, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dask gives a task up with its first worker here, and so perhaps its neighbours, too."""
+    monkeypatch.setattr(shared.scheduler, "allowed_failures", 0)
+    settings = Settings(workers=at(address))
+    found = list(run(numbers(12), kill_the_parent, settings, header=HEADER))
     expected = by_hand(12)
     expected[5] = Row("n:5", "killed", "every Dask worker that had it died", None)
     assert found == expected
-
-
-def test_scheduler_that_goes_away(tmp_path: Path) -> None:
-    file = tmp_path / "rows.jsonl"
-    with start(workers=1) as own:
-
-        def watch(progress: Progress) -> None:
-            if progress.done == 10:
-                own.close()
-
-        with pytest.raises(InputError, match=r"--cluster .*; \d+ states are done\n.*--resume"):
-            run(
-                numbers(400),
-                slowly,
-                Settings(workers=at(own.scheduler_address, 0), file=file, watch=watch),
-                header=HEADER,
-            )
-    run(numbers(400), double, Settings(file=file, resume=True, jobs=1), header=HEADER)
-    assert file.read_bytes() == file_by_hand(400)
+    with distributed.Client(address, set_as_default=False) as client:
+        client.wait_for_workers(2)  # a cluster without them takes half a minute to close
 
 
 def test_workers_that_have_other_versions(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """`planner lint`: every format, exit codes, examples as files, refusals."""
 
 import json
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,14 @@ from planner.cli.exit_code import FINDINGS, OPTIMAL
 from tests.cli.running import answer, call, refused
 from tests.cluster import dump_of, queue
 from tests.conftest import QUICKSTART, ROOT, YUNIKORN
-from tests.operations.lint.kueue_cases import CASES, TWO
+from tests.operations.lint.kueue_cases import CASES, QUICK, TWO, looking_for
 from tests.told import told
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quick() -> Iterator[None]:
+    with looking_for(*QUICK):
+        yield
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from planner.operations.report.risk import render
+from planner.operations.risk import Risk
 from tests.cli.running import BIG, SMALL, answer, call, refused, write
 from tests.cluster import dump_of, queue, running
 from tests.conftest import YUNIKORN
@@ -113,7 +115,7 @@ def test_one_that_cannot_be_planned_for_is_said(tmp_path: Path) -> None:
 
 
 def test_yunikorn() -> None:
-    value = answered(YUNIKORN)
+    value = answered(YUNIKORN, "--laws", "code")
     assert value["scheduler"] == "yunikorn"
     first = value["preemptors"][0]
     assert (first["name"], len(first["greedy"]), len(first["optimum"])) == (
@@ -121,10 +123,11 @@ def test_yunikorn() -> None:
         2,
         1,
     )
-    text = call("risk", YUNIKORN, "--laws", "code", "--format", "table").stdout
+    found = Risk.model_validate(value)
+    text = render(found, "table", width=100, color=False)
     assert "YuniKorn" in text
     told(text)
-    lines = call("risk", YUNIKORN).stdout.splitlines()
+    lines = render(found, "plain", width=200, color=False).splitlines()
     assert any("yunikorn=2 plan=1" in line and "name=serving/ranker-2" in line for line in lines)
 
 

@@ -15,7 +15,7 @@ import yaml
 from planner.cli.option import NEVER
 from planner.operations.cli.lint import SEVERITIES
 from tests.cli.running import environment
-from tests.conftest import ROOT
+from tests.conftest import ROOT, some
 from tests.page import blocks
 from tests.test_distribution import PYTHONS, project
 
@@ -179,16 +179,6 @@ def checked(
     return done.returncode, done.stdout
 
 
-def test_findings_fail_the_job_and_stand_in_its_summary(tmp_path: Path) -> None:
-    (queues,) = (block for block in blocks(GUIDE, "yaml") if block.title == "quota/queues.yaml")
-    state = tmp_path / "$(touch x) quota.yaml"
-    state.write_text(queues.content)
-    code, summary = checked(state, tmp_path, "warning")
-    assert code == 1
-    assert summary.startswith("## Findings on a configuration\n")
-    assert "KL-01" in summary
-
-
 def test_findings_that_are_ignored_fail_no_job(tmp_path: Path) -> None:
     (queues,) = (block for block in blocks(GUIDE, "yaml") if block.title == "quota/queues.yaml")
     state = tmp_path / "quota.yaml"
@@ -198,11 +188,14 @@ def test_findings_that_are_ignored_fail_no_job(tmp_path: Path) -> None:
     assert "KL-01 (option)" in summary
 
 
-def test_sarif_is_uploaded_although_findings_fail_the_job(tmp_path: Path) -> None:
+def test_findings_fail_the_job_and_stand_in_its_summary_and_in_sarif(tmp_path: Path) -> None:
     (queues,) = (block for block in blocks(GUIDE, "yaml") if block.title == "quota/queues.yaml")
-    state = tmp_path / "quota.yaml"
+    state = tmp_path / "$(touch x) quota.yaml"
     state.write_text(queues.content)
-    assert checked(state, tmp_path, "warning", code_scanning="true")[0] == 1
+    code, summary = checked(state, tmp_path, "warning", code_scanning="true")
+    assert code == 1
+    assert summary.startswith("## Findings on a configuration\n")
+    assert "KL-01" in summary
     step = ACTION["runs"]["steps"][-1]
     assert step["if"].startswith("always() && ")
     assert (tmp_path / "output").read_text() == "sarif=written\n"
@@ -210,7 +203,7 @@ def test_sarif_is_uploaded_although_findings_fail_the_job(tmp_path: Path) -> Non
     assert [one["ruleId"] for one in json.loads(Path(file).read_text())["runs"][0]["results"]]
 
 
-@pytest.mark.parametrize("code_scanning", ["true", "false"])
+@pytest.mark.parametrize("code_scanning", some(["true", "false"], 2))
 def test_errors_are_no_findings(tmp_path: Path, code_scanning: str) -> None:
     assert checked(tmp_path / "nowhere", tmp_path, "never", code_scanning) == (2, "")
     assert not (tmp_path / "output").exists()

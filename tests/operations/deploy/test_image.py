@@ -2,15 +2,13 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from tests.conftest import ROOT
-from tests.test_distribution import project
+from tests.test_distribution import project, wheel_of
 
 
 class Step(NamedTuple):
@@ -97,12 +95,7 @@ def test_the_wheel_builds_from_what_is_copied(tmp_path: Path) -> None:
             else:
                 (tmp_path / "source").mkdir(exist_ok=True)
                 shutil.copy(ROOT / name, tmp_path / "source" / target)
-    wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index"]
-    subprocess.run(
-        [*wheel, "--no-build-isolation", "--wheel-dir", str(tmp_path / "wheels"), "."],
-        cwd=tmp_path / "source",
-        check=True,
-    )
+    wheel_of(tmp_path / "source", tmp_path / "wheels")
     (made,) = (tmp_path / "wheels").iterdir()
     assert made.name == f"preemption_planner-{project()['project']['version']}-py3-none-any.whl"
 

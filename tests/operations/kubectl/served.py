@@ -7,8 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from planner.operations.kubectl.kueue_resource import RESOURCES
 from tests.operations.kubectl.api_server import api_server
 from tests.stand_in import Object
+
+NEEDED = tuple(one for one in RESOURCES if not one.missing or one.single)
+"""What a plan needs: each is a kubectl, and test_real.py has tests of all."""
 
 
 def versioned(items: list[Object]) -> list[Object]:

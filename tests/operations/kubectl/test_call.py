@@ -146,7 +146,7 @@ def test_flood_ends_it(kubectl: StandIn) -> None:
 def test_flood_on_standard_error_ends_with_the_time(kubectl: StandIn) -> None:
     kubectl.answer("configmaps", floods=2)
     with pytest.raises(InputError) as caught:
-        Kubectl(timeout_s=1).call("get", "configmaps")
+        Kubectl(timeout_s=0.3).call("get", "configmaps")
     told(caught.value)
 
 

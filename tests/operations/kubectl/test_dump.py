@@ -165,17 +165,23 @@ def test_nodes_and_pods_are_asked_for_where_there_is_a_topology(kubectl: StandIn
     assert (dump.counts["topologies"], dump.counts["nodes"], dump.counts["pods"]) == (1, 0, 0)
 
 
-@pytest.mark.parametrize("name", OPTIONAL)
-def test_what_may_be_missing_is_a_note(kubectl: StandIn, name: str) -> None:
-    (resource,) = (each for each in RESOURCES if each.name == name)
-    if resource.needed_by:
-        kubectl.answer(f"{resource.needed_by}.kueue.x-k8s.io", prints=json.dumps(TOPOLOGY))
-    said = no_such_type(resource.full_name)
-    kubectl.answer(resource.full_name, code=1, said=said)
+@pytest.mark.parametrize("racks", [True, False])
+def test_what_may_be_missing_is_a_note(kubectl: StandIn, *, racks: bool) -> None:
+    """With a topology, nodes and pods are asked for as well."""
+    missing = [
+        each
+        for each in RESOURCES
+        if each.name in OPTIONAL
+        and (each.name != "topologies" if racks else each.name == "topologies")
+    ]
+    for each in missing:
+        kubectl.answer(each.full_name, code=1, said=no_such_type(each.full_name))
+    if racks:
+        kubectl.answer("topologies.kueue.x-k8s.io", prints=json.dumps(TOPOLOGY))
     dump = take()
-    (note,) = dump.notes
-    assert f": {resource.missing}" in note
-    assert name not in dump.counts
+    for each, note in zip(missing, dump.notes, strict=True):
+        assert f": {each.missing}" in note, each
+        assert each.name not in dump.counts
 
 
 def test_type_that_was_just_removed_is_missing(kubectl: StandIn) -> None:

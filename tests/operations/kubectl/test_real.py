@@ -11,6 +11,7 @@ import pytest
 from planner.errors import InputError
 from planner.operations.kubectl.call import Kubectl
 from planner.operations.kubectl.kueue_dump import Dump, take_dump
+from planner.operations.kubectl.kueue_resource import OPTIONAL
 from tests.cli.running import cluster
 from tests.conftest import FOR_EVER_S
 from tests.operations.kubectl.api_server import CHUNK, api_server
@@ -47,10 +48,11 @@ def kubectl(config: Path) -> Kubectl:
     return Kubectl(context="this", kubeconfig=str(config), timeout_s=FOR_EVER_S)
 
 
-def take(config: Path, *, objects: Iterable[Object] = OBJECTS, **how: Any) -> Dump:
+def take(config: Path, *asked: str, objects: Iterable[Object] = OBJECTS, **how: Any) -> Dump:
+    """Take what every dump has, and of all else what is asked for: each is a kubectl."""
     with api_server(objects, **how) as server:
         write(config, server)
-        return take_dump(kubectl(config))
+        return take_dump(kubectl(config), without=set(OPTIONAL) - {*asked})
 
 
 def test_all_objects_also_of_lists_in_pieces_and_those_of_a_namespace(config: Path) -> None:
@@ -60,7 +62,8 @@ def test_all_objects_also_of_lists_in_pieces_and_those_of_a_namespace(config: Pa
     with api_server(objects) as server:
         write(config, server)
         dump = take_dump(kubectl(config))
-        counts = take_dump(kubectl(config), namespace="elsewhere").counts
+        without = set(OPTIONAL) - {"limitranges"}
+        counts = take_dump(kubectl(config), namespace="elsewhere", without=without).counts
     assert dump.counts["workloads"] == counts["workloads"] == 6 > CHUNK
     assert counts["localqueues"] == len(queues) + 1
     assert dump.notes == ()
@@ -71,7 +74,8 @@ def test_all_objects_also_of_lists_in_pieces_and_those_of_a_namespace(config: Pa
 
 
 def test_types_and_objects_that_the_cluster_does_not_have(config: Path) -> None:
-    dump = take(config, objects=cluster()["items"], missing=["AdmissionCheck"])
+    asked = ("admissionchecks", "deployments", "configmaps")
+    dump = take(config, *asked, objects=cluster()["items"], missing=["AdmissionCheck"])
     kind, manager, note = dump.notes
     assert kind.startswith("the cluster has no admissionchecks.kueue.x-k8s.io: ")
     assert manager.startswith("the cluster has no Deployment kueue-system/kueue-controller-manager")
@@ -85,7 +89,7 @@ def test_kueue_is_not_installed(config: Path) -> None:
 
 def test_forbidden(config: Path) -> None:
     with pytest.raises(InputError, match="is forbidden: ") as raised:
-        take(config, forbidden=["Cohort"])
+        take(config, "cohorts", forbidden=["Cohort"])
     assert 'User "ada" cannot list resource "cohorts"' in str(raised.value)
     assert "; or do without them: --without cohorts" in str(raised.value)
 

@@ -47,7 +47,6 @@ def test_all_that_is_forbidden_is_one_message(kubectl: StandIn) -> None:
         kubectl.answer(resource, code=1, said=forbidden(resource))
     text = refused(kubectl, "configmaps", forbidden("configmaps"), namespace="team-a")
     told(text)
-    told(text)
     assert text.count("create clusterrole ") == 1
 
 

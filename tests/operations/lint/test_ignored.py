@@ -2,6 +2,8 @@
 
 import copy
 import json
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -12,11 +14,17 @@ from planner.operations.lint.lint import Ignored
 from planner.operations.report.sarif import sarif
 from planner.reader.kueue import read_kueue_objects
 from tests.cluster import NOW, Object, cohort, queue
-from tests.operations.lint.kueue_cases import CASES, TWO, listed
+from tests.operations.lint.kueue_cases import CASES, TWO, listed, looking_for
 from tests.told import told
 
 IGNORE = "preemption-planner.io/lint-ignore"
 FOUND = next(case.found for case in CASES if case.code == "KL-01")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quick() -> Iterator[None]:
+    with looking_for("KL-01", "KL-11", "KL-18", "KL-20", "KL-22", "KL-24", "KL-25"):
+        yield
 
 
 def looked(value: Any, **how: Any) -> Lint:
@@ -39,6 +47,11 @@ def alone(*names: str, codes: str = "") -> Object:
     queues = [queue(name, 4, f"of-{name}", reclaim="Any") for name in names]
     first = marked(queues[0], "ClusterQueue", codes) if codes else queues[0]
     return listed(first, *queues[1:], *TWO)
+
+
+@cache
+def plain(*names: str) -> Lint:
+    return looked(alone(*names))
 
 
 def found(answer: Lint) -> list[tuple[str, tuple[str, ...]]]:
@@ -74,7 +87,7 @@ def test_one_text_is_no_list_of_codes() -> None:
 
 @pytest.mark.parametrize("codes", ["KL-11", " KL-01 , KL-11,", "KL-99,KL-11"])
 def test_an_annotation_holds_for_its_object_alone(codes: str) -> None:
-    before, answer = looked(alone("a", "b")), looked(alone("a", "b", codes=codes))
+    before, answer = plain("a", "b"), looked(alone("a", "b", codes=codes))
     of_a = [one for one in found(before) if one == ("KL-11", ("clusterqueue/a",))]
     assert of_a
     assert found(answer) == [one for one in found(before) if one not in of_a]
@@ -84,7 +97,7 @@ def test_an_annotation_holds_for_its_object_alone(codes: str) -> None:
 
 
 def test_an_annotation_with_another_code_changes_nothing() -> None:
-    assert found(looked(alone("a", codes="KL-10"))) == found(looked(alone("a")))
+    assert found(looked(alone("a", codes="KL-10"))) == found(plain("a"))
 
 
 NOWHERE = {
@@ -120,11 +133,11 @@ def test_objects_of_other_kinds_may_be_annotated(code: str, kind: str) -> None:
 
 
 def test_what_a_baseline_has_does_not_count_again() -> None:
-    before = looked(alone("a"))
+    before = plain("a")
     answer = looked(alone("a", "b"), baseline=before)
     known = found(before)
     assert known
-    assert found(answer) == [one for one in found(looked(alone("a", "b"))) if one not in known]
+    assert found(answer) == [one for one in found(plain("a", "b")) if one not in known]
     assert ("KL-11", ("clusterqueue/b",)) in found(answer)
     assert {by for _, by in ignored(answer)} == {"baseline"}
 

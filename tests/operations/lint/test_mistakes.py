@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
+import planner
 from planner.operations.lint import Lint, lint
 from planner.reader.kueue import read_kueue_objects
+from planner.state.kueue import State
 from tests.cli.running import call
 from tests.cluster import (
     KUEUE,
@@ -18,7 +20,7 @@ from tests.cluster import (
     queue,
     running,
 )
-from tests.operations.lint.kueue_cases import GIBI, RACKS, TWO, asks, listed
+from tests.operations.lint.kueue_cases import GIBI, RACKS, TWO, asks, listed, looking_for
 from tests.reference.cycles import strict
 from tests.reference.topology.racks import RACK, flavor, node, pods, room, topology
 from tests.reference.topology.racks import waits as pending_pods
@@ -36,6 +38,12 @@ def looked(*parts: Any, **said: Any) -> Lint:
 
 def codes(*parts: Any) -> list[str]:
     return [one.code for one in looked(*parts).findings]
+
+
+def is_found(code: str, *parts: Any) -> bool:
+    """Say whether something is found of a code; its rule alone is asked."""
+    with looking_for(code):
+        return bool(looked(*parts).findings)
 
 
 def with_condition(item: list[Object], status: str, reason: str = "Ready") -> list[Object]:
@@ -188,12 +196,12 @@ def test_a_queue_without_quota_is_said_to_have_none() -> None:
 def test_what_no_configuration_says_is_not_found() -> None:
     """Weights and boosts do nothing by default; whether the defaults hold is not known."""
     weighted = (ONE, queue("a", 4, "org", weight="2"), queue("b", 4, "org", reclaim="Any"), *TWO)
-    assert "KL-16" not in codes(*weighted)
-    assert "KL-16" in codes(configuration(), *weighted)
+    assert not is_found("KL-16", *weighted)
+    assert is_found("KL-16", configuration(), *weighted)
     # A controller that uses shares would have written one beside the count.
     counted = [{**weighted[1][0], "status": {"pendingWorkloads": 0}}, weighted[1][1]]
-    assert "KL-16" in codes(ONE, counted, *weighted[2:])
-    assert "KL-16" not in codes(fair_sharing(), *weighted)
+    assert is_found("KL-16", ONE, counted, *weighted[2:])
+    assert not is_found("KL-16", fair_sharing(), *weighted)
     assert any("no Configuration" in note for note in looked(*weighted).notes)
     assert not any("no Configuration" in note for note in looked(configuration(), *weighted).notes)
 
@@ -215,7 +223,7 @@ def test_who_has_quota_and_no_place_starves_others_too() -> None:
     parts = (*RACKS, strict("q", 100, within="LowerPriority"))
     (found,) = (one for one in looked(*parts, *waits).findings if one.code == "KL-19")
     assert found.objects == ("clusterqueue/q", "workload/ns/first", "workload/ns/pending")
-    assert "KL-19" not in codes(*RACKS, room(), *waits)
+    assert not is_found("KL-19", *RACKS, room(), *waits)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +250,8 @@ def test_a_topology_that_is_not_looked_at_is_said(parts: Any, lacks: str) -> Non
     ],
 )  # fmt: skip
 def test_limits_that_kueue_refuses(parts: Any, who: str) -> None:
-    (found,) = (one for one in looked(ONE, *parts).findings if one.code == "KL-25")
+    with looking_for("KL-25"):
+        (found,) = looked(ONE, *parts).findings
     assert found.objects == (who,)
     told(found.reason)
     assert found.severity == "error"
@@ -258,17 +267,15 @@ def test_limits_that_kueue_refuses(parts: Any, who: str) -> None:
 )
 def test_limits_that_kueue_takes(parts: Any) -> None:
     """A Cohort may have a lending limit above what it owns itself: others below it own more."""
-    assert "KL-25" not in codes(ONE, *parts)
+    assert not is_found("KL-25", ONE, *parts)
 
 
 @pytest.mark.parametrize(
     ("resource", "small", "large"),
     [
         ("cpu", 1, 1000),
-        ("cpu", 8, 8000),
         ("cpu", "64m", 64),
         ("cpu", "64m", 128),
-        ("cpu", "500m", 500),
         ("memory", 64, 64 * GIBI),
         ("memory", 64, 200 * GIBI),
         ("memory", "64Mi", "64Gi"),
@@ -278,13 +285,14 @@ def test_limits_that_kueue_takes(parts: Any) -> None:
 )
 def test_amounts_in_other_units(resource: str, small: Any, large: Any) -> None:
     parts = (queue("a", {resource: small}, "org"), queue("b", {resource: large}, "org"))
-    (found,) = (one for one in looked(ONE, *parts, *TWO).findings if one.code == "KL-27")
+    with looking_for("KL-27"):
+        (found,) = looked(ONE, *parts, *TWO).findings
     assert found.objects == ("clusterqueue/a", "clusterqueue/b")
     # Nobody compares what is in other trees.
     apart = (queue("a", {resource: small}, "org"), queue("b", {resource: large}, "other"))
-    assert "KL-27" not in codes(ONE, *apart, *TWO)
+    assert not is_found("KL-27", ONE, *apart, *TWO)
     above = (cohort("org", nominal={resource: large}), queue("a", {resource: small}, "org"))
-    assert "KL-27" in codes(ONE, *above)
+    assert is_found("KL-27", ONE, *above)
 
 
 @pytest.mark.parametrize(
@@ -304,17 +312,17 @@ def test_amounts_in_other_units(resource: str, small: Any, large: Any) -> None:
 )
 def test_amounts_that_may_be_meant(resource: str, small: Any, large: Any) -> None:
     parts = (queue("a", {resource: small}, "org"), queue("b", {resource: large}, "org"))
-    assert "KL-27" not in codes(ONE, *parts, *TWO)
+    assert not is_found("KL-27", ONE, *parts, *TWO)
 
 
 def test_a_limit_on_borrowing_may_stand_for_any_number() -> None:
     """As in kubernetes-sigs/kueue#13607, where 10,000 cores may be borrowed beside 10 owned."""
     lent = queue("b", {"cpu": 200}, "org")
     limited = queue("a", {"cpu": 10}, "org", borrowing={"cpu": 10_000})
-    assert "KL-27" not in codes(ONE, lent, limited)
-    assert "KL-27" in codes(ONE, lent, limited, queue("c", {"cpu": 10_000}, "org"))
+    assert not is_found("KL-27", ONE, lent, limited)
+    assert is_found("KL-27", ONE, lent, limited, queue("c", {"cpu": 10_000}, "org"))
     bytes_of = queue("a", {"memory": 64}, "org", borrowing={"memory": 64 * 2**30})
-    assert "KL-27" in codes(ONE, bytes_of)
+    assert is_found("KL-27", ONE, bytes_of)
 
 
 GROUP = """
@@ -380,12 +388,22 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_manifests_as_people_write_them(form: str) -> None:
-    """Whatever form they have: without flavors a warning, and what is found with them."""
-    bare = call("lint", "-", "--fail-on", "warning", "--format", "plain", stdin=FORMS[form])
+    """Whatever form they have, they are the same queues."""
+    one, other = (planner.read(FORMS[each].encode(), now=NOW) for each in (form, "v1beta2"))
+    assert isinstance(one, State)
+    assert isinstance(other, State)
+    assert (one.cluster_queues, one.cohorts) == (other.cluster_queues, other.cohorts)
+    assert len(one.cluster_queues) == 2
+
+
+def test_manifests_without_flavors() -> None:
+    """A warning, and what is found with them."""
+    text = FORMS["v1beta1"]
+    bare = call("lint", "-", "--fail-on", "warning", "--format", "plain", stdin=text)
     assert bare.exit_code == 1
     assert "finding          KL-03 warning" in bare.stdout
     assert "finding          KL-24 warning" in bare.stdout
-    whole = call("lint", "-", "--format", "plain", stdin=f"{FORMS[form]}\n---\n{FLAVOR}")
+    whole = call("lint", "-", "--format", "plain", stdin=f"{text}\n---\n{FLAVOR}")
     rest = [one for one in bare.stdout.splitlines() if "KL-24" not in one]
     assert [one for one in rest if "KL-" in one] == [
         one for one in whole.stdout.splitlines() if "KL-" in one

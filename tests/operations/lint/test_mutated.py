@@ -16,7 +16,7 @@ from tests.reader.test_damaged import SEEDS, printed
 DUMPS = [dump for case in CASES for dump in (case.found, case.clean)]
 
 
-@examples(60)
+@examples(20)
 @given(SEEDS, st.sampled_from(["table", "plain", "json"]))
 def test_findings_or_a_clean_error(seed: int, style: str) -> None:
     chance = Random(seed)  # noqa: S311 - no secret depends on it

@@ -27,8 +27,10 @@ def answer(verb: str) -> Any:
     return lint(state) if verb == "lint" else risk(state, Question(shapes="pending"))
 
 
-@pytest.mark.parametrize("style", [80, 120, 200, "plain"])
-@pytest.mark.parametrize("verb", ["lint", "risk"])
+@pytest.mark.parametrize(
+    ("verb", "style"),
+    [("lint", 80), ("lint", "plain"), ("risk", 80), ("risk", 200), ("risk", "plain")],
+)
 def test_screen_is_as_stored(verb: str, style: int | str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     how: Any = {"style": "plain"} if style == "plain" else {"width": style}

@@ -30,11 +30,13 @@ from planner.operations.serve.answering import PROGRAM, Bounds, run_command
 from planner.operations.serve.app import AskedWho
 from tests.batch.runs import wait_for
 from tests.cli.running import another_pending, call, cluster, refused
-from tests.conftest import FOR_EVER_S, ROOT, TEST_ALL
+from tests.conftest import FOR_EVER_S, ROOT, TEST_ALL, some
 from tests.operations.serve.asking import Answer, ask, serving_at
 from tests.told import told
 
 DUMP = json.dumps(cluster()).encode()
+SIZES = 4 if TEST_ALL else 3
+AT_NIGHT = pytest.mark.skipif(not TEST_ALL, reason="PLANNER_TEST_ALL is not set")
 BOUNDS = Bounds(max_bytes=10**6, seconds=FOR_EVER_S, memory=4 * 2**30, at_once=1)
 
 
@@ -72,12 +74,17 @@ def without_times(plan: dict[str, Any]) -> dict[str, Any]:
     return plan
 
 
-def test_a_plan_is_that_of_the_command_line(tmp_path: Path) -> None:
+def test_a_plan_is_that_of_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever the service was started: nothing is imported from there, no variable is heeded."""
     file = tmp_path / "cluster.json"
     file.write_bytes(DUMP)
     printed = call("solve", file, "--pending", "ns/pending", "--format", "json")
-    query = {"pending": "ns/pending"}
-    answer = one(ask(service(), "/v1/plan", DUMP[:100], DUMP[100:], **query))
+    (tmp_path / "click.py").write_text("raise SystemExit(77)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PLANNER_SOLVE_PENDING", "ns/nobody")
+    answer = one(ask(service(), "/v1/plan", DUMP[:100], DUMP[100:]))
     assert answer.status == 200
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["planner-exit-code"] == str(printed.exit_code) == "0"
@@ -304,7 +311,7 @@ def test_a_client_that_does_not_wait_leaves_its_slot(sleeper: Path) -> None:
 
 @pytest.mark.parametrize(
     ("mebibytes", "dump"),
-    [(20, DUMP), (40, DUMP), (100, DUMP), (400, b"[" + b"{}," * 6 * 2**20 + b"{}]")],
+    [(20, DUMP), (40, DUMP), (100, DUMP), (400, b"[" + b"{}," * 6 * 2**20 + b"{}]")][:SIZES],
 )
 def test_memory_is_bounded(mebibytes: int, dump: bytes) -> None:
     """Wherever it ends, in Python itself, in a library or in a plan: it is not the dump's fault."""
@@ -312,19 +319,6 @@ def test_memory_is_bounded(mebibytes: int, dump: bytes) -> None:
     answer = one(ask(service(**bounds), "/v1/plan", dump))
     assert answer.status == 500
     assert answer.json["error"]
-
-
-def test_nothing_is_imported_from_where_the_service_was_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "click.py").write_text("raise SystemExit(77)")
-    monkeypatch.chdir(tmp_path)
-    assert one(ask(service(), "/v1/plan", DUMP)).status == 200
-
-
-def test_options_of_the_service_are_not_those_of_a_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PLANNER_SOLVE_PENDING", "ns/nobody")
-    assert one(ask(service(), "/v1/plan", DUMP)).status == 200
 
 
 @pytest.mark.parametrize(
@@ -461,34 +455,24 @@ def answered(at: tuple[str, int], request: bytes) -> bytes:
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_listens_and_ends(number: signal.Signals) -> None:
-    with serving_at() as (process, at):
+@pytest.mark.parametrize("number", some([signal.SIGTERM, signal.SIGINT], 2))
+def test_it_listens_and_ends(number: signal.Signals, tmp_path: Path) -> None:
+    """A state is there as it was when it began.
+
+    Idle connections shut nobody out, and the oldest are closed: files that may be open are never
+    used up, and the log says nothing. Errors are JSON.
+    """
+    file = tmp_path / "<b>.json.gz"
+    file.write_bytes(gzip.compress(DUMP))
+    with serving_at(str(file)) as (process, at):
         wait_for(lambda: b'{"status":"ok"}' in answered(at, HEALTH))
         taken = call("serve", "--listen", f":{at[1]}")
         assert (taken.exit_code, "cannot listen there" in taken.stderr) == (2, True)
-        process.send_signal(number)
-        _, said = process.communicate(timeout=FOR_EVER_S)
-    assert (process.returncode, said) == (0, "")
-
-
-def test_a_state_is_there_as_it_was(tmp_path: Path) -> None:
-    file = tmp_path / "<b>.json.gz"
-    file.write_bytes(gzip.compress(DUMP))
-    with serving_at(str(file)) as (_, at):
         file.unlink()
         page = answered(at, HEALTH.replace(b"healthz", b""))
+        assert f'data-state="{html.escape(str(file))}"'.encode() in page
         state = answered(at, HEALTH.replace(b"healthz", b"state"))
-    assert f'data-state="{html.escape(str(file))}"'.encode() in page
-    assert state.partition(b"\r\n\r\n")[2] == DUMP
-    told(refused("serve", file))
-    file.write_bytes(b"{}")
-    assert "is a directory" in refused("serve", tmp_path)
-
-
-def test_idle_connections_shut_nobody_out_and_the_oldest_are_closed() -> None:
-    """Files that may be open are never used up, and the log says nothing. Errors are JSON."""
-    with serving_at() as (process, at):
+        assert state.partition(b"\r\n\r\n")[2] == DUMP
         idle = [socket.create_connection(at) for _ in range(150)]
         assert b'{"status":"ok"}' in answered(at, HEALTH)
         first, last = idle[0], idle[-1]
@@ -502,8 +486,15 @@ def test_idle_connections_shut_nobody_out_and_the_oldest_are_closed() -> None:
         assert json.loads(said) == {"error": "Invalid HTTP request received."}
         for connection in idle:
             connection.close()
-        process.terminate()
-        assert process.communicate(timeout=FOR_EVER_S)[1] == ""
+        process.send_signal(number)
+        _, said_at_all = process.communicate(timeout=FOR_EVER_S)
+    assert (process.returncode, said_at_all) == (0, "")
+
+
+def test_a_state_that_is_none_is_refused(tmp_path: Path) -> None:
+    told(refused("serve", tmp_path / "none.json"))
+    (tmp_path / "one.json").write_bytes(b"{}")
+    assert "is a directory" in refused("serve", tmp_path)
 
 
 def test_a_connection_that_asks_for_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -526,7 +517,7 @@ def test_a_connection_that_asks_for_nothing_is_closed(monkeypatch: pytest.Monkey
 
 def test_slow_dumps_keep_nobody_from_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """They take no place of an answer, of which there is one, and are not waited for long."""
-    monkeypatch.setattr(serving, "SECONDS_TO_SEND", 5)
+    monkeypatch.setattr(serving, "SECONDS_TO_SEND", 2)
 
     head = "POST /v1/plan HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
 
@@ -555,6 +546,7 @@ def test_slow_dumps_keep_nobody_from_an_answer(monkeypatch: pytest.MonkeyPatch) 
         assert said.endswith(b'{"error":"the dump comes too slowly"}')
 
 
+@AT_NIGHT
 def test_a_client_made_of_the_description(tmp_path: Path) -> None:
     """It has all operations, and reads each answer into classes of its own."""
     described = tmp_path / "openapi.json"
@@ -589,7 +581,7 @@ def test_a_client_made_of_the_description(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.skipif(not TEST_ALL, reason="PLANNER_TEST_ALL is not set")
+@AT_NIGHT
 def test_whatever_the_description_permits_is_answered_as_it_says() -> None:
     """A dump of any bytes may be refused; nothing may be answered otherwise than described."""
     program = Path(sys.executable).with_name("schemathesis")

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from planner.operations.cli import kueue_steer
+from planner.operations.kubectl import kueue_dump
 from planner.operations.kubectl.watch import Streams, WatchEvent
 from planner.operations.steer.kueue.loop import Cluster
 from planner.operations.steer.kueue.marks import BLOCKED, GATE
@@ -21,7 +22,7 @@ from planner.operations.watch.endpoint import serve
 from tests.cli.running import call, environment
 from tests.cluster import Object
 from tests.conftest import ROOT
-from tests.operations.kubectl.served import served, versioned
+from tests.operations.kubectl.served import NEEDED, served, versioned
 from tests.operations.steer.test_one_preemptor import blocked
 from tests.operations.steer.world import World, gated, workload
 from tests.published import validator
@@ -225,6 +226,7 @@ def test_steering_by_the_real_kubectl(tmp_path: Path, monkeypatch: pytest.Monkey
         return poll(streams, timeout_s)
 
     monkeypatch.setattr(Streams, "poll", until_opened)
+    monkeypatch.setattr(kueue_dump, "RESOURCES", NEEDED)
     with served(items, tmp_path, after=after, log=log) as config:
         done = call("steer", "--kubeconfig", config, "--patience", "none", *MIN_LOST)
     assert done.exit_code == 0, done.stderr

@@ -131,7 +131,8 @@ def test_kueue_chooses_where_boosts_cannot_be_had(live: Live) -> None:
     assert {one.boost for name, one in live.workloads().items() if name != "first"} == {"0"}
 
 
-@pytest.mark.parametrize("act", ["plan", "boost", "open"] if TEST_ALL else ["boost"])
+@AT_NIGHT
+@pytest.mark.parametrize("act", ["plan", "boost", "open"])
 def test_what_a_killed_planner_leaves_is_taken_back(live: Live, act: str) -> None:
     fill(live)
     first = live.submit("first", "lender", "high")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from planner.cli.value import address
+from planner.operations.kubectl import kueue_dump
 from planner.operations.watch.endpoint import serve
 from planner.operations.watch.record import (
     CONNECTED,
@@ -25,7 +26,7 @@ from planner.state import AnyState
 from tests.cli.running import SMALL, call, cluster, refused
 from tests.cluster import Object
 from tests.conftest import ROOT
-from tests.operations.kubectl.served import served, versioned
+from tests.operations.kubectl.served import NEEDED, served, versioned
 from tests.published import validator
 from tests.stand_in import CONFIGURATION, MANAGER
 from tests.told import told
@@ -173,6 +174,7 @@ def test_dashboard_is_one() -> None:
 def test_the_real_kubectl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     items = versioned([*cluster()["items"], CONFIGURATION, MANAGER])
+    monkeypatch.setattr(kueue_dump, "RESOURCES", NEEDED)
     with served(items, tmp_path) as config:
         done = call("watch", "--kubeconfig", config, "--for", "0.1", "--interval", "0.1")
     assert done.exit_code == 0, done.stderr

@@ -16,7 +16,7 @@ CASES: Final = (
     "yunikorn-small-1",
     "elastic-1",
 )
-HASH_SEEDS: Final = ("0", "1", "2", "3")[: 4 if TEST_ALL else 2]
+HASH_SEEDS: Final = ("0", "1", "2", "3")[: 4 if TEST_ALL else 1]
 
 
 def digest() -> str:
@@ -28,4 +28,4 @@ def digest() -> str:
 
 def test_the_order_of_sets_does_not_matter() -> None:
     code = f"from {__name__} import digest; print(digest())"
-    assert len({printed(code, seed) for seed in HASH_SEEDS}) == 1
+    assert {printed(code, seed).strip() for seed in HASH_SEEDS} == {digest()}

@@ -53,15 +53,17 @@ def test_yaml_is_the_same_state(tmp_path: Path) -> None:
     assert state.now == made.now
 
 
-@pytest.mark.parametrize("preset", ["small", "yunikorn-small"])
-@pytest.mark.parametrize("name", ["states", "states.jsonl", "states.jsonl.gz"])
+@pytest.mark.parametrize(
+    ("preset", "name"),
+    [("small", "states"), ("yunikorn-small", "states.jsonl"), ("small", "states.jsonl.gz")],
+)
 def test_audit_reads_many(preset: str, name: str, tmp_path: Path) -> None:
     path = tmp_path / name
-    assert call("generate", preset, "--count", "4", "-o", path).exit_code == 0
+    assert call("generate", preset, "--count", "3", "-o", path).exit_code == 0
     result = call("audit", path, "--jobs", "1", "--format", "json", "--fail-on", "never")
     assert result.exit_code == 0, result.stderr
     value = json.loads(result.stdout)
-    assert (value["summary"]["states"], len(value["cases"])) == (4, 4)
+    assert (value["summary"]["states"], len(value["cases"])) == (3, 3)
     assert value["failures"] == []
 
 

@@ -47,23 +47,22 @@ def test_counts_go_to_standard_error() -> None:
     assert PODS.read_text().count(",Running,") == 363
 
 
-@pytest.mark.parametrize("name", ["states.jsonl", "states.jsonl.gz", "states"])
+@pytest.mark.parametrize("name", ["states.jsonl.gz", "states"])
 def test_many_states_are_what_audit_reads(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
-    assert not imported("philly", PHILLY, "--instants", 5, "--preemptors", 2, "-o", path)
+    assert not imported("philly", PHILLY, "--instants", 2, "--preemptors", 2, "-o", path)
     packed = list(packed_states(str(path)))
-    assert len(packed) == 5
+    assert len(packed) == 2
     for one in packed:
         waiting = open_packed(one).pending
         assert [name.partition("/")[2] for name in waiting] == ["preemptor-1", "preemptor-2"]
     audited = call("audit", path, "--jobs", "1", "--fail-on", "never", "--format", "json")
     assert audited.exit_code == 0
-    assert json.loads(audited.stdout)["summary"]["cases"] == 10
+    assert json.loads(audited.stdout)["summary"]["cases"] == 4
 
 
-@pytest.mark.parametrize("name", ["states.jsonl", "states.jsonl.gz", "states"])
-def test_states_that_are_followed_are_what_audit_reads(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
+def test_states_that_are_followed_are_what_audit_reads(tmp_path: Path) -> None:
+    path = tmp_path / "states.jsonl"
     imported("philly", PHILLY, "--instants", 2, "--follow", 600, "-o", path)
     audited = call("audit", path, "--jobs", "1", "--fail-on", "never", "--format", "json")
     assert audited.exit_code == 0, audited.stderr

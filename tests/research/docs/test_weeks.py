@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from planner.commands.compare import confidence
 from planner.reader.kueue import read_kueue_objects
 from planner.research.simulate import Question, Script, Simulation, simulate
 from tests.cluster import dump_of, state_of
@@ -82,12 +83,15 @@ def test_a_day_is_what_its_simulation_says() -> None:
     assert day.waited_s == sum(fate.waiting_s for fate in expected.workloads)
 
 
-def test_others_are_held_against_kueue_instant_by_instant() -> None:
+def test_others_are_held_against_kueue_instant_by_instant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Whoever is worse at one instant and as much better at the other is no different."""
 
     def day(decider: str, instant: int, evictions: int) -> object:
         return WEEKS.Day(decider, instant, instant, 1, evictions, 0, 36_000, 7, 7200, 2, 0)
 
+    monkeypatch.setattr(confidence, "RESAMPLES", 50)
     found = {
         "kueue": [day("kueue", 0, 10), day("kueue", 1, 20)],
         "optimum": [day("optimum", 1, 17), day("optimum", 0, 13)],

@@ -20,7 +20,7 @@ from planner.research.generate import PRESETS, generate, generate_objects
 from planner.research.generate.kueue.layout import KueueKnobs
 from planner.state.kueue import HOST, State
 from planner.state.yunikorn import YuniKornState
-from tests.conftest import TEST_ALL
+from tests.conftest import TEST_ALL, some
 from tests.hash_seeds import printed
 from tests.research.generate.consistency import complaints, yunikorn_complaints
 from tests.research.generated import generated
@@ -84,12 +84,12 @@ def test_same_seed_same_bytes_in_any_process() -> None:
         "    text = as_json(generate_objects(name, 7, {}))\n"
         "    print(sha256(text.encode()).hexdigest()[:16])"
     )
-    elsewhere = [printed(code, seed).split() for seed in ("1", "2")]
+    elsewhere = printed(code, "1").split()
     here = [
         sha256(as_json(generate_objects(name, 7, {})).encode()).hexdigest()[:16]
         for name in ("hierarchical", "fair", "yunikorn")
     ]
-    assert elsewhere == [here, here]
+    assert elsewhere == here
     # Written down once. A change of what is generated changes them; another Python must not.
     assert here == DIGESTS
 
@@ -127,8 +127,8 @@ def test_classes_of_the_scalability_tests() -> None:
         assert isinstance(knobs, KueueKnobs)
         of_each = knobs.workloads // knobs.queues
         assert of_each == sum(counts.values())
-        # Two of its cohorts have the same queues as any two.
-        state = generated(preset, queues=2 * 6, cohorts=2, workloads=2 * 6 * of_each)
+        # One of its cohorts has the same queues as any other.
+        state = generated(preset, queues=6, cohorts=1, workloads=6 * of_each)
         snapshot = take_snapshot(state)
         for held in snapshot.admitted.values():
             classes = [(sum(one.usage.values()) // 1000, one.priority) for one in held]
@@ -152,7 +152,10 @@ HARD_SEEDS = range(20) if TEST_ALL else range(1, 2)
 @pytest.mark.parametrize("seed", HARD_SEEDS)
 @pytest.mark.parametrize(
     "preset",
-    ["flat", "hierarchical", "fair", "fair-hierarchical", "many-flavors", "no-cohort", "small"],
+    some(
+        ["flat", "hierarchical", "fair", "fair-hierarchical", "many-flavors", "no-cohort", "small"],
+        3,
+    ),
 )
 def test_kueue_takes_the_sweep(preset: str, seed: int) -> None:
     state = generated(preset, seed, hard=100)
@@ -291,7 +294,7 @@ def test_who_came_and_went_leaves_gaps() -> None:
 
     def in_part(fragmentation: int) -> int:
         count = 0
-        for seed in range(6):
+        for seed in range(6 if TEST_ALL else 2):
             dump = made("flat", seed, fill=80, fragmentation=fragmentation)
             used: Counter[str] = Counter()
             for workload in of_kind(dump, "Workload"):

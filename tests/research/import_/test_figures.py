@@ -15,6 +15,7 @@ from planner.research.import_.kueue import import_states
 from planner.research.import_.kueue_knobs import Knobs
 from planner.research.import_.sample import sampled
 from planner.research.import_.traces import Job, usable
+from tests.conftest import TEST_ALL
 from tests.research.import_.files import SMALL, held, openb, pending_of, real
 from tests.told import told
 
@@ -132,6 +133,7 @@ def busiest(jobs: list[Job]) -> tuple[int, int, int]:
     return most, most_gpus, second
 
 
+@pytest.mark.skipif(not TEST_ALL, reason="takes seconds; test_openb has a real trace by day")
 def test_philly() -> None:
     """82 247 jobs of 15 virtual clusters; 76 627 of one GPU, 199 of 16, 67 of 32."""
     path = real("philly.csv")

@@ -187,7 +187,7 @@ WORDS = st.sampled_from(
 )
 ROWS = st.lists(st.lists(WORDS, min_size=3, max_size=9).map(",".join), max_size=6)
 many = settings(
-    max_examples=2000 if TEST_ALL else 150,
+    max_examples=2000 if TEST_ALL else 75,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 

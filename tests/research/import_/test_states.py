@@ -1,7 +1,9 @@
 """States of traces: consistent, as the description says, and always the same."""
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from planner.research.import_.sample import Outline, read_outline
 from planner.research.import_.traces import EPOCH, GPU
 from planner.state import parse_time
 from planner.state.kueue import State
+from tests.conftest import some
 from tests.research.import_.files import (
     PHILLY,
     PHILLY_HEADER,
@@ -48,6 +51,12 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
+@cache
+def of(kind: str) -> Sequence[Object]:
+    """Return a few states of a kind, which nobody changes."""
+    return made(**KINDS[kind])
+
+
 def made(**knobs: Any) -> list[Object]:
     """Return a few states of each trace."""
     return [
@@ -73,7 +82,7 @@ def test_quotas_hold_what_is_used(kind: str) -> None:
     Worked out from the objects alone: a queue keeps what it does not lend for itself, and the
     cohort has the rest; docs/semantics/kueue.md §3.
     """
-    for state in made(**KINDS[kind]):
+    for state in of(kind):
         used = used_by_queue(state)
         shared: Counter[tuple[str, str]] = Counter()
         taken: Counter[tuple[str, str]] = Counter()
@@ -108,7 +117,7 @@ def test_nominal_quotas_are_the_cluster(utilisation: float) -> None:
 
 
 def test_some_queues_borrow_and_some_lend() -> None:
-    for state in made():
+    for state in of("usual"):
         used = used_by_queue(state)
         unused = [
             quota["nominalQuota"] - used.get(queue["metadata"]["name"], Counter())[place]
@@ -147,7 +156,7 @@ def test_quota_by_hand(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_everything_in_a_state_is_read(kind: str) -> None:
-    for value in made(**KINDS[kind]):
+    for value in some(of(kind), 3):
         ignored = Ignored()
         state = read_objects(value, where="trace", ignored=ignored)
         assert isinstance(state, State)
@@ -161,7 +170,7 @@ def test_everything_in_a_state_is_read(kind: str) -> None:
 
 
 def test_the_same_again_and_something_else_by_another_seed() -> None:
-    assert made() == made()
+    assert made() == of("usual")
     first = next(states(Philly(), PHILLY, 1, seed=1))
     assert first != next(states(Philly(seed=1), PHILLY, 1, seed=2))
 

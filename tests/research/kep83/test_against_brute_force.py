@@ -19,8 +19,8 @@ from tests.conftest import TEST_ALL
 from tests.research.kep83.cases import Decision, by_checker, by_model
 from tests.research.kep83.random_decisions import random_decision
 
-DECISIONS = 20_000 if TEST_ALL else 200
-PARTS = 20 if TEST_ALL else 4
+DECISIONS = 20_000 if TEST_ALL else 120
+PARTS = 20 if TEST_ALL else 2
 WORKLOADS = 6 if TEST_ALL else 5
 SOLVED = 200 if TEST_ALL else 16
 

@@ -6,7 +6,7 @@ import planner
 from planner.commands.compare import compare
 from planner.commands.compare.measure import find_algorithm
 from planner.errors import SchemaError
-from tests.cluster import cohort, pending, queue, running, state_of
+from tests.cluster import pending, queue, running, state_of
 from tests.commands.compare.test_measure import rows_equal_the_library, rows_of
 from tests.conftest import YUNIKORN
 
@@ -53,27 +53,6 @@ def test_kep83_beside_kueue() -> None:
     assert rows["kep83:wait=1"].status == rows["kep83:cohort=Never"].status == "unknown"
     best = rows["kep83/optimum:min-count"]
     assert (best.proved, best.measured("victims")) == (True, 2)
-
-
-def test_a_victim_that_is_no_candidate_of_kueue() -> None:
-    """Department right is within its 8, which protects queue b from Kueue, but not from the KEP."""
-    state = state_of(
-        cohort("root"),
-        cohort("right", "root"),
-        queue("a", 2, "root", reclaim="Any"),
-        queue("b", 1, "right"),
-        queue("c", 7, "right"),
-        queue("d", 0, "root"),
-        running("b1", "b", 3),
-        running("c1", "c", 3),
-        running("d1", "d", 4, 5),
-        pending("a", 2),
-    )
-    rows = rows_of(state, "kueue", "kep83")
-    assert rows["kueue"].victims == ("ns/d1",)
-    assert rows["kep83"].victims == ("ns/b1",)
-    (outside,) = rows["kep83"].outside_rules
-    assert outside.startswith("KQ-07")
 
 
 def test_kep83_means_nothing_for_yunikorn() -> None:

