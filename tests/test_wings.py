@@ -40,7 +40,6 @@ class Said(NamedTuple):
     error: str
 
 
-PLAN = planner.solve(planner.read(STATE))
 SOLVED = ("solve", STATE, "-o", "plan.json")
 CHECKED = ("check", STATE, "plan.json")
 AUDITED = ("audit", STATE, "--jobs", "1", "--format", "json")
@@ -63,9 +62,15 @@ for words in json.load(sys.stdin):
 
 
 @pytest.fixture(scope="module")
-def said(bare: Path) -> Mapping[tuple[str, ...], Said]:
+def whole() -> planner.AnyPlan:
+    """Give the plan that the planner makes with its wings."""
+    return planner.solve(planner.read(STATE))
+
+
+@pytest.fixture(scope="module")
+def said(bare: Path, whole: planner.AnyPlan) -> Mapping[tuple[str, ...], Said]:
     """Give the answers to all commands, which one process gives."""
-    by_rules = PLAN.model_copy(update={"rule_options": "kep83:wait=5"})
+    by_rules = whole.model_copy(update={"rule_options": "kep83:wait=5"})
     (bare / "by-rules.json").write_text(by_rules.model_dump_json())
     asked = (SOLVED, CHECKED, AUDITED, LISTED, HELP, *MISSED)
     done = subprocess.run(
@@ -83,10 +88,12 @@ def said(bare: Path) -> Mapping[tuple[str, ...], Said]:
     }
 
 
-def test_plans_are_made_and_checked(bare: Path, said: Mapping[tuple[str, ...], Said]) -> None:
+def test_plans_are_made_and_checked(
+    bare: Path, whole: planner.AnyPlan, said: Mapping[tuple[str, ...], Said]
+) -> None:
     assert (said[SOLVED].code, said[SOLVED].error) == (0, "")
     plan = json.loads((bare / "plan.json").read_text("utf-8"))
-    assert {one["workload"] for one in plan["victims"]} == {*PLAN.keys}
+    assert {one["workload"] for one in plan["victims"]} == {*whole.keys}
     assert said[CHECKED].code == 0
     assert (said[AUDITED].code, said[AUDITED].error) == (1, "")  # Kueue takes more than it needs
     (case,) = json.loads(said[AUDITED].out)["cases"]

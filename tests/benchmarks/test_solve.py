@@ -92,7 +92,7 @@ FORMS = (Form(1_000), Form(10_000), Form(10_000, shapes="distinct"), Form(10_000
 @pytest.mark.parametrize("certify", [None, True])
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_solve_with_trees(benchmark: Any, form: Form, *, certify: bool | None) -> None:
-    """Beside no more than usual; ``extra_info`` has how many levels trees prove."""
+    """With the usual effort, and with all; ``extra_info`` has how many levels trees prove."""
     kwargs = {"time_limit": 60, "certify": certify}
     state = state_of(form)
     plan = benchmark.pedantic(planner.solve, args=(state, PENDING), kwargs=kwargs, rounds=1)

@@ -95,8 +95,7 @@ def test_the_wheel_builds_from_what_is_copied(tmp_path: Path) -> None:
             else:
                 (tmp_path / "source").mkdir(exist_ok=True)
                 shutil.copy(ROOT / name, tmp_path / "source" / target)
-    wheel_of(tmp_path / "source", tmp_path / "wheels")
-    (made,) = (tmp_path / "wheels").iterdir()
+    made = wheel_of(tmp_path / "source", tmp_path / "wheels")
     assert made.name == f"preemption_planner-{project()['project']['version']}-py3-none-any.whl"
 
 

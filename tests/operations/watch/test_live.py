@@ -507,21 +507,21 @@ def test_what_cannot_be_planned_for_is_a_note(
     assert waits == sorted(waits)
 
 
-A_DAY: Final = 10_000
-"""Bytes: if every change of a day were kept, it would be more."""
+MOST_GROWTH: Final = 10_000
+"""Bytes: if every change between two looks were kept, it would be more."""
 
 
-def grows_by_the_day(sizes: Sequence[int]) -> float:
-    """Return the bytes by which memory grows on most days.
+def grows_by(sizes: Sequence[int]) -> float:
+    """Return the bytes by which memory mostly grows from one size to the next.
 
-    Not by the last one: a table of the whole process that happens to get larger, of strings or of
+    Not to the last one: a table of the whole process that happens to get larger, of strings or of
     what workers of tests send one another, is no leak.
     """
     return median(after - before for before, after in pairwise(sizes[1:]))
 
 
 def test_memory_does_not_grow(kueue: Cluster) -> None:
-    """As many changes as a quiet cluster has in half of five days: none of them is kept."""
+    """As many changes as a quiet cluster has in two and a half days: none of them is kept."""
     keeper = Keeper(kueue.take(), {}, lambda: kueue.now)
 
     def day() -> int:
@@ -548,7 +548,7 @@ def test_memory_does_not_grow(kueue: Cluster) -> None:
         sizes = [day() for _ in range(5)]
     finally:
         tracemalloc.stop()
-    assert grows_by_the_day(sizes) < A_DAY, sizes
+    assert grows_by(sizes) < MOST_GROWTH, sizes
     assert not keeper.episodes
 
 
@@ -601,7 +601,7 @@ def test_memory_of_the_whole_watch_does_not_grow(
         tracemalloc.stop()
     assert kinds == {Decision, Note, Preemption}
     assert len(kueue.reads) > 5
-    assert grows_by_the_day(sizes) < A_DAY, sizes
+    assert grows_by(sizes) < MOST_GROWTH, sizes
 
 
 def test_a_change_that_cannot_be_read_is_a_note(kueue: Cluster) -> None:

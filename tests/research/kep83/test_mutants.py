@@ -1,4 +1,7 @@
-"""Plans by KEP-83's rules that are changed, or have other victims, and whether a check notices."""
+"""Plans by KEP-83's rules that are changed, or have other victims, and whether a check notices.
+
+And a step of its replay taken away.
+"""
 
 from collections.abc import Iterator
 
@@ -6,6 +9,7 @@ import pytest
 
 from planner.solver.start import Given
 from tests.cluster import PENDING
+from tests.mutants import killed
 from tests.proof import test_mutants as core
 from tests.proof.test_mutants import SEEDS, Case, solved
 from tests.research.kep83.random_decisions import random_decision
@@ -31,3 +35,7 @@ def test_changed_plan(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_another_legal_set() -> None:
     core.test_another_legal_set("kep83")
+
+
+def test_somebody_notices_where_nobody_has_to_wait() -> None:
+    assert killed("replay K83-08")
