@@ -87,8 +87,8 @@ def test_budgets_as_caps_and_in_sums(profile: Profile, order: str) -> None:
         assert list(plan.keys) == sets.legal.keys(best.victims), seed
         compared += 1
         beyond += plan.terms["disruption_budgets"] > 0
-    assert compared > STATES // 4
-    assert beyond
+    assert compared > (10 if TEST_ALL else 6)
+    assert beyond > (2 if TEST_ALL else 0)
 
 
 def test_trees_certify_budgets() -> None:
@@ -104,4 +104,4 @@ def test_trees_certify_budgets() -> None:
             certified += 1
             first = check(read, plan, PROFILES["kube-like"], assignment=state.assignment).claims
             assert all(claim.certified for claim in first if claim.claim == "disruption_budgets")
-    assert certified > 1
+    assert certified > (3 if TEST_ALL else 1)
